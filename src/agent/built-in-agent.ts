@@ -47,6 +47,8 @@ export interface BuiltIn {
   readonly prefix: ThreadPrefix;
   readonly compaction: Compaction;
   readonly progress: AnswerProgress;
+  /** As `attachments`. */
+  readonly attach: (text: string) => Promise<string | null>;
 }
 
 /**
@@ -96,22 +98,24 @@ async function requireFolder({ options, request, held }: ExchangeContext): Promi
   }
 }
 
-/** The last message of the user gets the notes: what has changed for the model, and what hooks report. */
-function inputOf(
-  { context, prefix }: BuiltIn,
+/** The last message of the user gets the notes: what has changed for the model, what hooks report, and what it brings. */
+async function inputOf(
+  { context, prefix, attach }: BuiltIn,
   pending: readonly Message[],
-): { readonly messages: readonly BaseMessage[] } {
+): Promise<{ readonly messages: readonly BaseMessage[] }> {
   const { tuple } = context;
   const stored: unknown = tuple?.checkpoint.channel_values[PREFIX_CHANNEL];
   const note = prefix.note(stored, viewOf(messagesOf(tuple)));
   const last = pending.at(-1);
+  const texts = [context.hooks?.hooks.note ?? null, await attach(last?.content ?? "")];
+  const beside = texts.filter((text) => text !== null).join("\n\n");
   return {
     messages: pending.map((message) => {
       const { message_id, content } = message;
       const written = new HumanMessage({ id: message_id, content });
       return message === last
         ? withHookNote(noted(written, note), {
-            text: context.hooks?.hooks.note ?? null,
+            text: beside === "" ? null : beside,
             mark: context.prefixMark,
           })
         : written;
@@ -157,8 +161,12 @@ async function undone(
 }
 
 /** True for a call that may have taken effect. */
-function mayHaveActed(call: OpenCall, { notBegun }: ThreadState, tools: ToolSet): boolean {
-  return !mayBeRepeated(call, (name) => tools.get(name).repeatable) && !notBegun.has(call.id);
+function mayHaveActed(call: OpenCall, { notBegun, goingOn }: ThreadState, tools: ToolSet): boolean {
+  return (
+    !mayBeRepeated(call, (name) => tools.get(name).repeatable) &&
+    !notBegun.has(call.id) &&
+    !goingOn.has(call.id)
+  );
 }
 
 /**

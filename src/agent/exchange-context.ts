@@ -7,6 +7,7 @@ import type { ExpectedArtifact } from "../plans/artifact-file.ts";
 import type { ExchangeLimits } from "../core/exchange-limits.ts";
 import type { CommandOptions } from "./commands/commands.ts";
 import type { configuredServers } from "../mcp/configured-servers.ts";
+import type { HeldServers } from "../mcp/held-servers.ts";
 import type { McpOptions } from "../mcp/servers.ts";
 import type { Exchanger, ExchangerConfig, ExchangeRequest, Live } from "../exchange/exchanger.ts";
 import type { Report } from "../exchange/report-events.ts";
@@ -57,6 +58,8 @@ export interface AgentOptions extends Omit<ExchangerConfig, "env" | "mcp">, Thre
   readonly kept?: KeptBytes | null;
   /** Shared by all exchanges of the process. */
   readonly noticeModel?: NoticeModel;
+  /** Shared by all exchanges of the process: servers whose calls wait for a person. */
+  readonly heldServers?: HeldServers;
   /** Opens the model that a name means; the providers' own clients if it is not given. */
   readonly openModel?: typeof openModel;
 }
@@ -69,7 +72,7 @@ export interface ChildPlace {
 
 /** With what all exchanges of an exchanger share. */
 export type OpenedOptions = AgentOptions &
-  Required<Pick<AgentOptions, "pauses" | "noticeModel" | "kept" | "tools">> & {
+  Required<Pick<AgentOptions, "pauses" | "noticeModel" | "kept" | "tools" | "heldServers">> & {
     /** As of `sentMessages`. */
     readonly sent: WeakMap<BaseMessage, object>;
   };

@@ -24,6 +24,7 @@ import { hearsMessages, hooksIn, openHooksOf } from "./session-hooks.ts";
 import { TakenSessions } from "./taken-sessions.ts";
 import { createExchangeTree } from "../exchange/exchange-tree.ts";
 import { EXCHANGE_LIMITS } from "../core/exchange-limits.ts";
+import { HeldServers } from "../mcp/held-servers.ts";
 import { configuredServers, serversFor } from "../mcp/configured-servers.ts";
 import { lowered, loweredSandbox, repositoryConfig } from "../rules/config/repository.ts";
 import { mayRunCommands } from "../rules/trust/command-folder.ts";
@@ -60,6 +61,7 @@ export function createExchanger(given: AgentOptions): Exchanger {
     pauses: given.pauses ?? createProviderPauses(),
     noticeModel: given.noticeModel ?? createModelNotices(),
     kept: given.kept ?? keptBytesIn(given.undoFolder),
+    heldServers: given.heldServers ?? new HeldServers(),
     tools,
     personas: { cache: createPersonaCache(), ...given.personas, tools: listedTools(tools) },
     sent: new WeakMap<BaseMessage, object>(),

@@ -1,6 +1,8 @@
 import { homedir } from "node:os";
 
-import { type AgentOfExchange, buildAgent, isDenied, threadPrefix } from "./agent.ts";
+import { attachments } from "./attachments.ts";
+import { type AgentOfExchange, buildAgent, threadPrefix } from "./agent.ts";
+import { serversOf, serverToolsOf } from "./exchange-servers.ts";
 import { createAnswerProgress } from "./messages/answer-progress.ts";
 import { viewOf } from "./compaction/view.ts";
 import { messagesOf } from "./messages/thread-state.ts";
@@ -16,11 +18,8 @@ import { createKeeper, type KeepChanges } from "../workspace/undo/keeper.ts";
 import { createCommandRecorder, settleLeft } from "../workspace/undo/commands/record-command.ts";
 import type { StructuredToolInterface } from "@langchain/core/tools";
 
-import { isServerTool } from "../core/tools.ts";
-import { Servers } from "../mcp/servers.ts";
-import { PREFIX_CHANNEL, storedPrefix } from "./prefix/prefix.ts";
+import type { Servers } from "../mcp/servers.ts";
 import { handInTool } from "./tools/hand-in.ts";
-import { ServerTools } from "./tools/server-tools.ts";
 import { ArtifactPlace } from "../plans/artifact-file.ts";
 import type { GitUser } from "../workspace/places/ask-git.ts";
 import { createCallModel } from "./call-model.ts";
@@ -53,10 +52,13 @@ export async function runExchange(context: ExchangeContext): Promise<Worked<Exch
             conceal: prepared.conceal,
           },
         );
-  const servers = serversOf(context);
+  const servers = await serversOf(context);
+  const { heldServers } = options;
+  let isWaiting = false;
   const children: Promise<unknown>[] = [];
   try {
-    if (held.wasInterrupted || hooks !== null) {
+    // servers that were held run on: this process has ended all else that the session started
+    if ((held.wasInterrupted || hooks !== null) && servers?.isResumed !== true) {
       await (commands ?? hooks?.commands)?.endLeftRunning();
       await servers?.endLeftRunning();
     }
@@ -64,13 +66,18 @@ export async function runExchange(context: ExchangeContext): Promise<Worked<Exch
     await settleLeft({ store, kept, session_id: held.session.id }, { isHeld: true });
     await beginHooks(context);
     const worked = await runWith({ context, commands, servers, children });
+    isWaiting = worked.end === "waiting";
     if (worked.end === "waiting" && hooks?.runner.has("Notification") === true) {
       await hooks.hooks.asked(await askedIn(context), context.live.signal);
     }
     return worked;
   } finally {
     await Promise.allSettled(children);
-    await Promise.all([commands?.end(), hooks?.commands.end(), servers?.end()]);
+    const ended =
+      isWaiting && servers?.isHolding === true
+        ? heldServers.keep(held.session.id, servers)
+        : servers?.end();
+    await Promise.all([commands?.end(), hooks?.commands.end(), ended]);
   }
 }
 
@@ -101,16 +108,6 @@ async function askedIn({ options, held }: ExchangeContext) {
   return open
     .filter(({ session_id }) => session_id === id)
     .map(({ text, permission }) => ({ text, isPermission: permission !== null }));
-}
-
-/** The MCP servers of an exchange; null for none. */
-function serversOf({ options, prepared, held }: ExchangeContext): Servers | null {
-  const { root, conceal, mcp } = prepared;
-  const { session } = held;
-  const isUsed = mcp.servers.length > 0 || mcp.unusable.length > 0;
-  return options.mcp === undefined || !isUsed
-    ? null
-    : new Servers({ ...options.mcp, ...mcp, session_id: session.id, cwd: root, conceal });
 }
 
 /** Work that runs beside an exchange. */
@@ -257,28 +254,16 @@ function openAgent({ context, models, commands, servers, children }: Opening): D
     prefix,
     compaction,
     progress,
-  });
-}
-
-/** The tools of MCP servers; also without one for a thread that still has some; null for none. */
-function serverToolsOf(
-  { options, prepared, live, report, tuple }: ExchangeContext,
-  servers: Servers | null,
-  building: AgentOfExchange,
-): ServerTools | null {
-  const stored = storedPrefix(tuple?.checkpoint.channel_values[PREFIX_CHANNEL]);
-  const known = stored?.tools.filter((tool) => isServerTool(tool.function.name)) ?? [];
-  if (servers === null && known.length === 0) {
-    return null;
-  }
-  return new ServerTools({
-    servers,
-    permit: building.permit,
-    declared: options.tools,
-    isDenied: (name) => isDenied(building, name),
-    known,
-    onProblem: (sentence) => report({ type: "notice", sentence: prepared.conceal(sentence) }),
-    onOutput: (call_id, text) => live.onOutput?.({ call_id, text: prepared.conceal(text) }),
+    attach: async (text) =>
+      // what a model writes to a sub-agent reads nothing
+      options.within === undefined
+        ? attachments(text, {
+            servers,
+            signal,
+            onNotice: (sentence) =>
+              report({ type: "notice", sentence: prepared.conceal(sentence) }),
+          }).then((found) => (found === null ? null : prepared.conceal(found)))
+        : null,
   });
 }
 

@@ -1,5 +1,4 @@
 import {
-  type CallToolResult,
   Client,
   ProtocolError,
   SdkError,
@@ -13,9 +12,12 @@ import {
 import { systemCode } from "../core/errors.ts";
 import { oneLine } from "../core/text/terminal-text.ts";
 import type { Server } from "./configured-servers.ts";
-import { type GivenTool, type ListedTool, listTools, type ToolList } from "./listed-tools.ts";
+import { type GivenTool, listTools, type ToolList } from "./listed-tools.ts";
 import { boundedFetch } from "./bounded-fetch.ts";
+import { getPrompt, listPrompts, type ListedPrompt, readResource } from "./offers.ts";
 import { MAX_MESSAGE_BYTES, type Program, ProgramTransport } from "./program-transport.ts";
+import { RunningCall, type ToolCall } from "./running-call.ts";
+import { cancelTask, passTasks, pollTask, type PolledTask, TASKS, updateTask } from "./tasks.ts";
 
 /** Makes what a server's program needs besides its command. */
 export type MakeProgram = () => Omit<Program, "command" | "args">;
@@ -24,6 +26,8 @@ export interface ConnectOptions {
   readonly server: Server;
   readonly version: string;
   readonly program: MakeProgram;
+  /** True if a person can be asked: the server is offered questions then. */
+  readonly asks?: boolean;
   /** For the connection with the first list of tools. */
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
@@ -37,23 +41,24 @@ export interface Connection {
   readonly protocol: string;
   /** False once the server has ended or closed it. */
   readonly isOpen: () => boolean;
-  call(call: ToolCall): Promise<CallToolResult>;
+  call(call: ToolCall): RunningCall;
+  /** Asks for a task, answers what it asks, and asks the server to stop it. */
+  pollTask(id: string, signal: AbortSignal | undefined): Promise<PolledTask>;
+  updateTask(id: string, responses: Readonly<Record<string, unknown>>): Promise<void>;
+  cancelTask(id: string): Promise<void>;
+  /** Reads a resource, as `readResource`. */
+  readResource(uri: string, signal: AbortSignal): Promise<string>;
+  prompts(signal: AbortSignal): Promise<readonly ListedPrompt[]>;
+  getPrompt(
+    prompt: { readonly name: string; readonly arguments: Readonly<Record<string, string>> },
+    signal: AbortSignal,
+  ): Promise<string>;
   /** Ends the server if it is a program. */
   close(): Promise<void>;
-}
-
-export interface ToolCall {
-  readonly tool: ListedTool;
-  readonly args: Readonly<Record<string, unknown>>;
-  readonly timeoutMs: number;
-  readonly signal: AbortSignal | undefined;
-  readonly onProgress: (progress: Progress) => void;
-}
-
-export interface Progress {
-  readonly progress: number;
-  readonly total?: number | undefined;
-  readonly message?: string | undefined;
+  /** Lets this process end, or not, while the server runs. */
+  holdProcess(holds: boolean): void;
+  /** Ends it at once, with its process group: for when there is no time to wait. */
+  kill(): void;
 }
 
 /** Time in which a program says whether it speaks the protocol of 2026-07-28: older ones may be silent. */
@@ -63,9 +68,12 @@ const FRESH_MS = 60_000;
 const MAX_PAGES = 20;
 const MAX_TOOLS = 1000;
 
+/** Time in which a server answers that it stops a task. */
+const CANCEL_MS = 2000;
+
 /**
  * Connects to a server and asks for its tools. Speaks the stateless protocol of 2026-07-28 if the server does, else the
- * one before it. The server gets no capability of the client, so it can ask nothing of a model or a person.
+ * one before it. The server can ask a person if there is one, and nothing of a model.
  */
 export async function connect(options: ConnectOptions): Promise<Connection> {
   const signal = AbortSignal.any([options.signal, AbortSignal.timeout(options.timeoutMs)]);
@@ -97,7 +105,10 @@ async function connectAs(
   const client = new Client(
     { name: "reprise", version },
     {
-      capabilities: {},
+      capabilities: {
+        extensions: { [TASKS]: {} },
+        ...(options.asks === true ? { elicitation: { form: {}, url: {} } } : {}),
+      },
       versionNegotiation: { mode, probe: { timeoutMs: Math.min(PROBE_MS, timeoutMs) } },
       inputRequired: { autoFulfill: false },
       // a schema of a server is never compiled
@@ -113,7 +124,17 @@ async function connectAs(
   let isOpen = true;
   // oxlint-disable-next-line unicorn/prefer-add-event-listener -- the client has no other way
   client.onclose = () => (isOpen = false);
+  const calls = new Set<RunningCall>();
+  if (options.asks === true) {
+    // a question does not name its call: it belongs to the one that has waited for longest
+    client.setRequestHandler("elicitation/create", async ({ params }) => {
+      const call = [...calls].find(({ isAsking }) => !isAsking);
+      // the client's types have mutable lists
+      return ((await call?.ask(params)) ?? { action: "cancel" }) as { action: "cancel" };
+    });
+  }
   const transport = transportOf(options);
+  passTasks(transport);
   const close = async (): Promise<void> => {
     isOpen = false;
     await client.close().catch(() => undefined);
@@ -142,12 +163,45 @@ async function connectAs(
       },
       protocol: client.getNegotiatedProtocolVersion() ?? "unknown",
       isOpen: () => isOpen,
-      call: (call) => callTool(client, call),
+      call: (call) => {
+        const running = new RunningCall(client, call, () => calls.delete(running));
+        calls.add(running);
+        return running;
+      },
+      pollTask: (id, until) => pollTask(client, id, { timeoutMs: server.timeoutMs, signal: until }),
+      updateTask: (id, responses) =>
+        updateTask(client, id, responses, { timeoutMs: server.timeoutMs, signal: undefined }),
+      cancelTask: (id) => cancelTask(client, id, { timeoutMs: CANCEL_MS, signal: undefined }),
+      readResource: (uri, until) =>
+        readResource(client, uri, { timeoutMs: server.timeoutMs, signal: until }),
+      prompts: (until) => listPrompts(client, { timeoutMs: server.timeoutMs, signal: until }),
+      getPrompt: (prompt, until) =>
+        getPrompt(client, prompt, { timeoutMs: server.timeoutMs, signal: until }),
       close,
+      holdProcess: (holds) => {
+        if (transport instanceof ProgramTransport) {
+          transport.holdProcess(holds);
+        }
+        holdTimers(client, holds);
+      },
+      kill: () => transport instanceof ProgramTransport && transport.kill(),
     };
   } catch (error) {
     await close();
     throw error;
+  }
+}
+
+/** The client's own timers of calls: it gives no other way to them. */
+function holdTimers(client: Client, holds: boolean): void {
+  const timers: unknown = Reflect.get(client, "_timeoutInfo");
+  for (const info of timers instanceof Map ? timers.values() : []) {
+    const timer: unknown = Reflect.get(Object(info), "timeoutId");
+    if (timer instanceof Object && "unref" in timer) {
+      // a timer of Node.js
+      const { ref, unref } = timer as NodeJS.Timeout;
+      (holds ? ref : unref).call(timer as NodeJS.Timeout);
+    }
   }
 }
 
@@ -205,22 +259,6 @@ async function allTools(
   return tools.slice(0, MAX_TOOLS);
 }
 
-function callTool(
-  client: Client,
-  { tool, args, timeoutMs, signal, onProgress }: ToolCall,
-): Promise<CallToolResult> {
-  return client.callTool(
-    { name: tool.name, arguments: { ...args } },
-    {
-      timeout: timeoutMs,
-      maxTotalTimeout: timeoutMs,
-      toolDefinition: { name: tool.name, inputSchema: { type: "object" } },
-      onprogress: onProgress,
-      ...(signal === undefined ? {} : { signal }),
-    },
-  );
-}
-
 /** True for what a server answered: then it is known that the call has ended. */
 export function isAnswer(error: unknown): boolean {
   return (
@@ -265,7 +303,7 @@ function reasonOfCode(error: SdkError): string {
     case SdkErrorCode.NotConnected:
       return "it has ended";
     case SdkErrorCode.UnsupportedResultType:
-      return "it asks a question, and no server may ask one here";
+      return "it answered in a way that is not known";
     default:
       return shown(error.message);
   }

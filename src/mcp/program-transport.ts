@@ -95,6 +95,27 @@ export class ProgramTransport implements Transport {
     });
   }
 
+  /** Lets this process end, or not, while the program runs. */
+  holdProcess(holds: boolean): void {
+    const child = this.#child;
+    if (child !== null) {
+      const parts = [child, child.stdin, child.stdout, child.stderr].map((part) => part as Held);
+      parts.forEach((part) => (holds ? part.ref?.() : part.unref?.()));
+    }
+  }
+
+  /** Ends it at once, with its group. */
+  kill(): void {
+    const { pid } = this;
+    if (pid !== null && this.#child?.exitCode === null && this.#child.signalCode === null) {
+      try {
+        process.kill(-pid, "SIGKILL");
+      } catch {
+        // it has just ended
+      }
+    }
+  }
+
   close(): Promise<void> {
     return (this.#ended ??= this.#end());
   }
@@ -152,6 +173,12 @@ export class ProgramTransport implements Transport {
     await this.#program.log.close();
     this.onclose?.();
   }
+}
+
+/** Pipes of a child are sockets. */
+interface Held {
+  ref?(): void;
+  unref?(): void;
 }
 
 /** Cuts bytes into lines. */

@@ -7,6 +7,7 @@ import type { Server, UnusableServer } from "./configured-servers.ts";
 import type { Connection } from "./connection.ts";
 import { keepTools, readKeptTools } from "./kept-lists.ts";
 import { fitting, type ListedTool } from "./listed-tools.ts";
+import type { CallStep, RunningCall } from "./running-call.ts";
 import { logFile, ServerLog } from "./server-log.ts";
 
 /** Parts of the machine that servers need. */
@@ -28,6 +29,15 @@ export interface ServersInput extends McpOptions {
   readonly cwd: string | null;
   /** No variable with one of these secrets is passed on. */
   readonly conceal: Conceal;
+  /** True if a person can be asked what a server asks. */
+  readonly asks?: boolean;
+}
+
+/** A call that waits for a person while its server works on. */
+export interface HeldCall {
+  readonly connection: Connection;
+  readonly call: RunningCall;
+  readonly question: Extract<CallStep, { readonly kind: "question" }>;
 }
 
 /** Tools that servers offer, and what of them cannot be used: sentences for a person. */
@@ -54,6 +64,10 @@ export class Servers {
   readonly #starts = new Map<string, number>();
   /** Also those that their server has closed: what it started may still run. */
   readonly #opened: Connection[] = [];
+  readonly #held = new Map<string, HeldCall>();
+  #isRemembering = false;
+  /** True if they were running before the exchange began. */
+  isResumed = false;
 
   constructor(input: ServersInput) {
     this.#input = input;
@@ -62,6 +76,43 @@ export class Servers {
 
   get isEmpty(): boolean {
     return this.#input.servers.length === 0 && this.#input.unusable.length === 0;
+  }
+
+  /** True for the servers that these would be: nothing of them has changed. */
+  isAs({ servers, asks, cwd }: Pick<ServersInput, "servers" | "asks" | "cwd">): boolean {
+    const own = this.#input;
+    const hashes = (list: readonly Server[]): string => list.map(({ hash }) => hash).join();
+    return hashes(own.servers) === hashes(servers) && own.asks === asks && own.cwd === cwd;
+  }
+
+  /** Keeps a call that waits for a person. */
+  hold(call_id: string, held: HeldCall): void {
+    this.#held.set(call_id, held);
+  }
+
+  /** Returns a call that was kept, once; null if it is not here any more. */
+  takeHeld(call_id: string): HeldCall | null {
+    const held = this.#held.get(call_id) ?? null;
+    this.#held.delete(call_id);
+    return held;
+  }
+
+  /** Keeps the programs while their question waits: they may remember the call. */
+  remember(): void {
+    this.#isRemembering = true;
+  }
+
+  /** Called when the session continues with them. */
+  resume(): this {
+    this.#isRemembering = false;
+    this.isResumed = true;
+    return this;
+  }
+
+  /** True if a call waits for a person, or a program remembers one that does. */
+  get isHolding(): boolean {
+    const isAsking = [...this.#held.values()].some(({ call }) => call.isAsking);
+    return isAsking || this.#isRemembering;
   }
 
   /** Returns the server that has a tool, by the tool's full name. */
@@ -125,6 +176,16 @@ export class Servers {
     await Promise.all(this.#opened.map((connection) => connection.close()));
   }
 
+  /** Lets this process end, or not, while the servers run. */
+  holdProcess(holds: boolean): void {
+    this.#opened.forEach((connection) => connection.holdProcess(holds));
+  }
+
+  /** Ends all programs at once: for when there is no time to wait. */
+  kill(): void {
+    this.#opened.forEach((connection) => connection.kill());
+  }
+
   async #start(server: Server, timeoutMs: number): Promise<Connection> {
     this.#stop.signal.throwIfAborted();
     const starts = this.#starts.get(server.name) ?? 0;
@@ -156,12 +217,13 @@ export class Servers {
   }
 
   async #open(server: Server, timeoutMs: number): Promise<Connection> {
-    const { env, folder, version, cwd, conceal } = this.#input;
+    const { env, folder, version, cwd, conceal, asks = false } = this.#input;
     const { connect } = await import("./connection.ts");
     const own = server.place.kind === "program" ? server.place.env : {};
     return connect({
       server,
       version,
+      asks,
       timeoutMs,
       signal: this.#stop.signal,
       program: () => ({

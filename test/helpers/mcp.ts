@@ -4,11 +4,17 @@ import { fileURLToPath } from "node:url";
 
 import { createSession, type NewSession } from "../../src/store/records/sessions/create.ts";
 import type { ExchangeRequest, Live } from "../../src/exchange/exchanger.ts";
+import type { AgentOptions } from "../../src/agent/exchange-context.ts";
 import { createExchanger } from "../../src/agent/exchange.ts";
 import type { PermissionChoice } from "../../src/core/questions.ts";
 import { createSettings } from "../../src/rules/config/settings.ts";
 import { answerQuestion } from "../../src/store/records/questions/answer.ts";
 import { listOpenQuestions } from "../../src/store/records/questions/read.ts";
+import { expect } from "vitest";
+
+import { resultText } from "../../src/mcp/result-text.ts";
+import type { RunningCall } from "../../src/mcp/running-call.ts";
+import { findFamily } from "../../src/workspace/commands/processes.ts";
 import { openBench } from "./exchanger.ts";
 import { startModelServer } from "./model-server.ts";
 import { temporaryFolder } from "./temp.ts";
@@ -24,10 +30,14 @@ export const SOUND: WrittenServer = {
   args: [join(FIXTURES, "server.ts")],
 };
 
+/** A server of `test/fixtures/mcp`. */
+export function fixtureServer(name: string, ...args: readonly string[]): WrittenServer {
+  return { command: process.execPath, args: [join(FIXTURES, name), ...args] };
+}
+
 /** A server that misbehaves; it notes its starts and calls in a file. */
 export function hostile(kind: string, file?: string): WrittenServer {
-  const args = [join(FIXTURES, "hostile.ts"), kind];
-  return { command: process.execPath, args: file === undefined ? args : [...args, file] };
+  return fixtureServer("hostile.ts", kind, ...(file === undefined ? [] : [file]));
 }
 
 /** Calls that the model makes in answer to each message of the user, one after the other. */
@@ -41,7 +51,9 @@ export async function openMcp(
     env = {},
     columns = {},
     config = {},
+    permission,
   }: {
+    readonly permission?: AgentOptions["permission"];
     readonly steps?: Steps;
     readonly env?: Readonly<Record<string, string>>;
     readonly columns?: NewSession;
@@ -70,6 +82,7 @@ export async function openMcp(
     {},
     {
       settings: createSettings({ env: variables, file, home }),
+      ...(permission === undefined ? {} : { permission }),
       mcp: {
         env: { PATH: process.env["PATH"], ...env },
         folder,
@@ -126,4 +139,22 @@ export async function openMcp(
 /** What a hostile server noted. */
 export function notedIn(file: string): readonly string[] {
   return existsSync(file) ? readFileSync(file, "utf8").split("\n").filter(Boolean) : [];
+}
+
+/** The text of a call that ends without a question. */
+export async function resultOf(call: RunningCall): Promise<string> {
+  const step = await call.next(undefined);
+  return step.kind === "result" ? resultText(step.result) : expect.fail(`a ${step.kind}`);
+}
+
+/** Processes that noted their starts and have not ended. */
+export async function runningOf(file: string): Promise<readonly number[]> {
+  const pids = notedIn(file).flatMap((line) => {
+    const [what, pid] = line.split(" ");
+    return what === "start" || what === "child" ? [Number(pid)] : [];
+  });
+  const found = await Promise.all(
+    pids.map((pid) => findFamily({ group: pid, isMarked: () => false })),
+  );
+  return pids.filter((pid, at) => found[at]?.includes(pid));
 }

@@ -8,7 +8,7 @@ import { expect, it, onTestFinished } from "vitest";
 import { z } from "zod";
 
 import { connect } from "../../src/mcp/connection.ts";
-import { resultText } from "../../src/mcp/result-text.ts";
+import { resultOf } from "../helpers/mcp.ts";
 
 /** A service with the SDK. Its path `/moved` leads elsewhere. */
 async function startService() {
@@ -79,7 +79,7 @@ it("[MCP-10] calls tools over HTTP, with the headers of the config", async () =>
   expect(tools.map(({ fullName }) => fullName)).toEqual(["service__echo"]);
   const [tool = expect.fail("no tool")] = tools;
   const call = { tool, args: { text: "a" }, timeoutMs: 20_000, signal: undefined };
-  expect(resultText(await connection.call({ ...call, onProgress: () => {} }))).toBe("echo: a");
+  expect(await resultOf(connection.call({ ...call, onProgress: () => {} }))).toBe("echo: a");
   expect([...tokens]).toEqual(["given"]);
 });
 

@@ -8,11 +8,10 @@ import { describe, expect, it, onTestFinished } from "vitest";
 
 import { configuredServers, type Server } from "../../src/mcp/configured-servers.ts";
 import { MAX_DEFINITION_BYTES } from "../../src/mcp/listed-tools.ts";
-import { resultText } from "../../src/mcp/result-text.ts";
 import { Servers } from "../../src/mcp/servers.ts";
 import { checkUserConfig } from "../../src/rules/config/load-config.ts";
 import { findFamily } from "../../src/workspace/commands/processes.ts";
-import { hostile, notedIn, SOUND, type WrittenServer } from "../helpers/mcp.ts";
+import { hostile, notedIn, resultOf, SOUND, type WrittenServer } from "../helpers/mcp.ts";
 import { temporaryFolder } from "../helpers/temp.ts";
 
 const SESSION = "00000000-0000-4000-8000-000000000000";
@@ -38,13 +37,15 @@ function openServers(mcp: Readonly<Record<string, WrittenServer>>, folder = temp
     const connection = await servers.connection(first as Server);
     const { tools } = await connection.list();
     const tool = tools.find((each) => each.name === name);
-    return connection.call({
-      tool: tool ?? expect.fail(`no tool ${name}`),
-      args: {},
-      timeoutMs,
-      signal: undefined,
-      onProgress: () => {},
-    });
+    return resultOf(
+      connection.call({
+        tool: tool ?? expect.fail(`no tool ${name}`),
+        args: {},
+        timeoutMs,
+        signal: undefined,
+        onProgress: () => {},
+      }),
+    );
   };
   return { servers, folder, call };
 }
@@ -174,7 +175,7 @@ describe("[MCP-22] a call", () => {
     async (kind) => {
       const file = join(temporaryFolder(), "noted");
       const { call } = openServers({ bad: hostile(kind, file) });
-      expect(resultText(await call("act"))).toBe("called");
+      expect(await call("act")).toBe("called");
       const answers = notedIn(file).filter((line) => line.startsWith("answer"));
       // nobody is asked
       expect(answers.every((line) => line.includes(`"error"`))).toBe(true);
@@ -183,11 +184,11 @@ describe("[MCP-22] a call", () => {
 
   it("has a result that is bounded and has no control characters", async () => {
     const megabytes = openServers({ bad: hostile("megabytes") });
-    const long = resultText(await megabytes.call("act"));
+    const long = await megabytes.call("act");
     expect(long.length).toBeLessThan(33_000);
     expect(long).toContain("characters were left out here");
     const escapes = openServers({ bad: hostile("escapes") });
-    const text = resultText(await escapes.call("act"));
+    const text = await escapes.call("act");
     // oxlint-disable-next-line no-control-regex -- none may be there
     expect(text).not.toMatch(/[\u0000-\u0009\u000b-\u001f]/);
     expect(text.isWellFormed()).toBe(true);

@@ -104,7 +104,7 @@ async function nextInput(
 ): Promise<NextInput> {
   const { held, tuple } = thread;
   if (isNew) {
-    return { input: agent.inputOf(pending) };
+    return { input: await agent.inputOf(pending) };
   }
   const undone = await agent.undone(pending);
   if (undone !== null && "suspects" in undone) {
@@ -119,7 +119,7 @@ async function nextInput(
   }
   if (pending.length > 0 || state.isDropped || state.isUnfinished) {
     // a dropped answer begins again with the messages that the thread has, and an unfinished one is continued
-    return { input: agent.inputOf(pending) };
+    return { input: await agent.inputOf(pending) };
   }
   if (held.wasInterrupted && tuple !== undefined) {
     // killed between its last checkpoint and the release of its lease: nothing is missing

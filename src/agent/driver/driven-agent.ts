@@ -34,7 +34,7 @@ export interface DrivenAgent extends RunnableGraph {
   closeOpen(): Promise<void>;
   /** Called once the exchange is stored as begun. Throws if the agent cannot run. */
   begun?(): Promise<void>;
-  /** Returns what the graph is given, with the messages that it has not seen. */
+  /** Returns what the graph is given, with the messages that it has not seen, or a promise of it. */
   inputOf(pending: readonly Message[]): unknown;
   /** Returns what an exchange that is continued left undone; null for nothing. */
   undone(pending: readonly Message[]): Promise<Undone | NextInput | null>;

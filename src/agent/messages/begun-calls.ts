@@ -1,12 +1,17 @@
 import type { ToolCall } from "@langchain/core/messages";
 import type { RunnableConfig } from "@langchain/core/runnables";
-import type { BaseCheckpointSaver, CheckpointTuple } from "@langchain/langgraph-checkpoint";
+import type {
+  BaseCheckpointSaver,
+  CheckpointTuple,
+  PendingWrite,
+} from "@langchain/langgraph-checkpoint";
 
 import { newId } from "../../core/ids.ts";
 
 /** Channels of the writes in which begun tools are kept, beside the root's checkpoint. */
 const STARTED = "__reprise_tool_started__";
 const ASKED = "__reprise_tool_asked__";
+const KEPT = "__reprise_call_kept__";
 
 /** Characters of a call's arguments that are kept: enough to be shown, the thread has them whole. */
 const MAX_ARGS = 2_000;
@@ -43,14 +48,47 @@ export function keepAsked(at: RootCheckpoint, run: string): Promise<void> {
   return put(at, ASKED, { value: run, id: `${run}:asked` });
 }
 
-/** Under an id that no task has: LangGraph takes what a task wrote for its result. */
 function put(
-  { saver, thread_id, checkpoint_id }: RootCheckpoint,
+  at: RootCheckpoint,
   channel: string,
   { value, id }: { readonly value: unknown; readonly id: string },
 ): Promise<void> {
+  return putAll(at, [[channel, value]], id);
+}
+
+/** Under an id that no task has: LangGraph takes what a task wrote for its result. */
+function putAll(
+  { saver, thread_id, checkpoint_id }: RootCheckpoint,
+  writes: PendingWrite[],
+  id: string,
+): Promise<void> {
   const configurable = { thread_id, checkpoint_ns: "", checkpoint_id };
-  return saver.putWrites({ configurable }, [[channel, value]], id, "");
+  return saver.putWrites({ configurable }, writes, id, "");
+}
+
+interface KeptWrite {
+  readonly call: string;
+  /** Counts what a call has kept, from 1. */
+  readonly n: number;
+  readonly text: string;
+}
+
+/** What the calls that began on this checkpoint have kept, by their ids: the last text of each. */
+export function keptIn({
+  pendingWrites = [],
+}: Pick<CheckpointTuple, "pendingWrites">): ReadonlyMap<string, KeptWrite> {
+  const kept = new Map<string, KeptWrite>();
+  for (const [, channel, value] of pendingWrites) {
+    if (channel === KEPT) {
+      // none but `keep` writes it
+      const write = value as KeptWrite;
+      const { n } = kept.get(write.call) ?? { n: 0 };
+      if (write.n > n) {
+        kept.set(write.call, write);
+      }
+    }
+  }
+  return kept;
 }
 
 /** The tools that began on this checkpoint and did not stop to ask a person. */
@@ -69,6 +107,11 @@ export interface BegunMark {
   begin(): Promise<void>;
   /** Takes it back: the call stops to ask a person. */
   asks(): Promise<void>;
+  /**
+   * Takes it back, and keeps with it what the call needs to go on when it is run again. The call can begin once more.
+   * `n` counts what the call keeps, from 1.
+   */
+  keep(text: string, n: number): Promise<void>;
 }
 
 /** For a call in a node of the root graph, whose config this is. */
@@ -86,9 +129,15 @@ export function begunMark(
     checkpoint_id: typeof root === "string" ? root : undefined,
   };
   const task = String(configurable["__pregel_task_id"]);
-  const run = newId();
+  let run = newId();
   let begun: Promise<void> | null = null;
   return {
+    keep: async (text, n) => {
+      await begun;
+      const kept: PendingWrite = [KEPT, { call: id, n, text } satisfies KeptWrite];
+      await putAll(at, begun === null ? [kept] : [kept, [ASKED, run]], newId());
+      [run, begun] = [newId(), null];
+    },
     begin: () =>
       (begun ??= keepStart(at, run, {
         id,

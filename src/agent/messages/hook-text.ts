@@ -12,7 +12,7 @@ interface HookText {
 }
 
 /**
- * A user's message with what hooks report. It is part of no row, and of no facts that a model knows: unlike a note of the
+ * A user's message with what hooks report, and what it brings from servers. It is part of no row, and of no facts that a model knows: unlike a note of the
  * program it says what was so at that moment.
  */
 export function withHookNote(

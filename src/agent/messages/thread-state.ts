@@ -12,7 +12,7 @@ import type { ToolCall } from "../../core/sessions.ts";
 import { OUTCOME_UNKNOWN } from "../../core/text/outcome-unknown.ts";
 import { callFactsOf, STAND_IN } from "../../store/records/messages/call-facts.ts";
 import { isSummary } from "../../store/records/messages/summary.ts";
-import { startsIn } from "./begun-calls.ts";
+import { keptIn, startsIn } from "./begun-calls.ts";
 import { providerIdsOf } from "./call-ids.ts";
 import { answerText, isUnfinished } from "./ended-answer.ts";
 import { keepStatus } from "./keep-facts.ts";
@@ -28,6 +28,8 @@ export interface ThreadState {
   readonly openCalls: readonly OpenCall[];
   /** Ids of open calls that certainly did not begin: none of an answer that Reprise did not name the calls of. */
   readonly notBegun: ReadonlySet<string>;
+  /** Ids of open calls that go on with what they have kept when they are run again, and act only once so. */
+  readonly goingOn: ReadonlySet<string>;
   /** How often tools have begun on the checkpoint. */
   readonly starts: number;
   /** Text of the last answer, after that of the answers which it continues; empty if there is none. */
@@ -45,9 +47,12 @@ export function threadStateOf(tuple: CheckpointTuple | undefined): ThreadState {
   const { calls, areMarked } = openCalls(messages);
   const starts = startsIn(tuple ?? {});
   const begun = new Set(starts.map(({ id }) => id));
+  const kept = keptIn(tuple ?? {});
+  const still = areMarked ? calls.map(({ id }) => id).filter((id) => !begun.has(id)) : [];
   return {
     starts: starts.length,
-    notBegun: new Set(areMarked ? calls.map(({ id }) => id).filter((id) => !begun.has(id)) : []),
+    notBegun: new Set(still.filter((id) => !kept.has(id))),
+    goingOn: new Set(still.filter((id) => kept.has(id))),
     openCalls: calls.map((call) => ({ ...call, result: finished.get(call.id) ?? null })),
     answer: answerText(messages),
     isDropped: droppedAnswer(messages) !== null,

@@ -31,6 +31,7 @@ interface ToolAsking {
   consent(asking: Asking, basis: string): Promise<Answer>;
   denied(about: string): Promise<Pick<Answer, "note"> | null>;
   begin(): Promise<void>;
+  keep(text: string, n: number): Promise<void>;
 }
 
 export interface AskingTools {
@@ -84,6 +85,16 @@ export async function deniedBefore(
 export async function beginCall(config: RunnableConfig | undefined): Promise<void> {
   const given: unknown = config?.configurable?.[ASKING];
   await (given as ToolAsking | undefined)?.begin();
+}
+
+/** Stores what the call needs to go on when it is run again: see `BegunMark.keep`. Nothing without an exchange. */
+export async function keepCall(
+  config: RunnableConfig | undefined,
+  text: string,
+  n: number,
+): Promise<void> {
+  const given: unknown = config?.configurable?.[ASKING];
+  await (given as ToolAsking | undefined)?.keep(text, n);
 }
 
 function askingOf(config: RunnableConfig | undefined): ToolAsking {
@@ -191,6 +202,7 @@ function createAsking(
       return last?.state === "answered" && last.answer === DENY ? { note: last.note } : null;
     },
     begin,
+    keep: (text, n) => mark.keep(text, n),
   };
 }
 

@@ -3,18 +3,19 @@ import { isDeepStrictEqual } from "node:util";
 import { type StructuredToolInterface, tool } from "@langchain/core/tools";
 import type { RunnableConfig } from "@langchain/core/runnables";
 
-import { oneLine, visible } from "../../core/text/terminal-text.ts";
+import { oneLine } from "../../core/text/terminal-text.ts";
 import { permissionChoices } from "../../core/text/words.ts";
 import { isServerTool, type ToolSet } from "../../core/tools.ts";
 import type { Server } from "../../mcp/configured-servers.ts";
-import type { Connection, Progress, ToolCall } from "../../mcp/connection.ts";
+import type { Connection } from "../../mcp/connection.ts";
 import type { ListedTool } from "../../mcp/listed-tools.ts";
-import { resultText } from "../../mcp/result-text.ts";
+import type { Progress } from "../../mcp/running-call.ts";
 import type { Servers } from "../../mcp/servers.ts";
 import { denial, refusal } from "../../workspace/files/refusal.ts";
 import { deniedByUser, isAllowed, type Permit } from "../permit/permit.ts";
-import { askConsent, asksFirst, beginCall, permittingItself } from "../permit/tool-asking.ts";
+import { askConsent, asksFirst, permittingItself } from "../permit/tool-asking.ts";
 import { defined, type ToolDefinition } from "../messages/tool-definition.ts";
+import { type KeptCall, ServerCall, unknown } from "./server-call.ts";
 import { type CallConfig, type Outcome, reportFailure } from "./tool-result.ts";
 
 export interface ServerToolsInput {
@@ -26,6 +27,12 @@ export interface ServerToolsInput {
   readonly isDenied: (name: string) => boolean;
   /** Definitions of the tools that the model has when the exchange begins. */
   readonly known: readonly ToolDefinition[];
+  /** What calls have kept that were left open by the exchange before, by their ids. */
+  readonly kept: () => Promise<ReadonlyMap<string, KeptCall>>;
+  /** True if a person can be asked. */
+  readonly asks: boolean;
+  /** True if the exchange is given back, so that it goes on elsewhere. */
+  readonly isGivenBack: () => boolean;
   /** Called with each sentence about a server that cannot be used. */
   readonly onProblem: (sentence: string) => void;
   /** Gets what servers report of their progress. */
@@ -90,20 +97,51 @@ export class ServerTools {
           `the MCP server of ${name} is not configured any more. Do without it, or ask the user`,
       );
     }
-    const { connection, tools } = await connected(servers, server);
+    const kept = (await this.#input.kept()).get(config.toolCall?.id ?? "") ?? null;
+    const found = await connected(servers, server).catch((error: unknown) => {
+      if (kept === null) {
+        throw error;
+      }
+      // the call has begun before
+      return error instanceof Error ? error.message : "its server cannot be used";
+    });
+    if (typeof found === "string") {
+      return unknown(found);
+    }
+    const { connection, tools } = found;
     const listed = tools.find(({ fullName }) => fullName === name);
     if (listed === undefined) {
       throw refusal(`the MCP server ${server.name} does not have this tool any more`);
     }
-    await this.#askIfChanged(listed, { config, shown });
-    await beginCall(config);
-    return called(connection, server, {
-      tool: listed,
-      args: argumentsIn(args),
-      timeoutMs: server.timeoutMs,
-      signal: config.signal,
-      onProgress: this.#progressOf(config),
-    });
+    if (kept === null) {
+      await this.#askIfChanged(listed, { config, shown });
+    }
+    return this.#call({ servers, server, connection, listed }, args, { config, kept });
+  }
+
+  #call(
+    at: {
+      readonly servers: Servers;
+      readonly server: Server;
+      readonly connection: Connection;
+      readonly listed: ListedTool;
+    },
+    args: unknown,
+    {
+      config,
+      kept,
+    }: { readonly config: CallConfig & RunnableConfig; readonly kept: KeptCall | null },
+  ): Promise<Outcome> {
+    const { asks, isGivenBack, onProblem } = this.#input;
+    return new ServerCall({
+      ...at,
+      call: { tool: at.listed, args: argumentsIn(args), onProgress: this.#progressOf(config) },
+      config,
+      kept,
+      asks,
+      isGivenBack,
+      onNotice: onProblem,
+    }).run();
   }
 
   /** Asks a person about a tool that is not what the model was given, whatever rule allows it. */
@@ -171,27 +209,6 @@ async function connected(
   } catch (error) {
     const { reasonOf } = await import("../../mcp/connection.ts");
     throw refusal(`the MCP server ${server.name} cannot be used: ${reasonOf(error)}`);
-  }
-}
-
-async function called(connection: Connection, server: Server, call: ToolCall): Promise<Outcome> {
-  try {
-    const result = await connection.call(call);
-    const text = resultText(result);
-    return result.isError === true
-      ? { content: `Error: ${text}`, status: "failed" }
-      : { content: text, status: "ok" };
-  } catch (error) {
-    call.signal?.throwIfAborted();
-    const { isAnswer, reasonOf } = await import("../../mcp/connection.ts");
-    const reason = `the call of the MCP server ${server.name} failed: ${visible(reasonOf(error))}`;
-    if (isAnswer(error)) {
-      throw refusal(reason);
-    }
-    return {
-      content: `Error: ${reason}. It may have taken effect or not; check before you repeat it.`,
-      status: "unknown",
-    };
   }
 }
 

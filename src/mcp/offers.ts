@@ -1,0 +1,70 @@
+import type { Client } from "@modelcontextprotocol/client";
+
+import { resultText } from "./result-text.ts";
+
+/** A prompt of a server, as far as a line that calls it needs. */
+export interface ListedPrompt {
+  readonly name: string;
+  readonly arguments: readonly { readonly name: string; readonly isRequired: boolean }[];
+}
+
+interface Asking {
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal | undefined;
+}
+
+const MAX_PAGES = 5;
+const MAX_PROMPTS = 500;
+const MAX_MESSAGES = 100;
+
+/** Returns a resource as text: clean and bounded, and named if it is none. Rejects with what prevents it: see `reasonOf`. */
+export async function readResource(client: Client, uri: string, asking: Asking): Promise<string> {
+  const { contents } = await client.readResource({ uri }, optionsOf(asking));
+  return resultText({ content: contents.map((resource) => ({ type: "resource", resource })) });
+}
+
+/** Returns the prompts of a server; none if it has none to offer. */
+export async function listPrompts(
+  client: Client,
+  asking: Asking,
+): Promise<readonly ListedPrompt[]> {
+  if (client.getServerCapabilities()?.prompts === undefined) {
+    return [];
+  }
+  const prompts: ListedPrompt[] = [];
+  let cursor: string | undefined;
+  for (let page = 0; page < MAX_PAGES && prompts.length < MAX_PROMPTS; page += 1) {
+    const given = await client.request(
+      { method: "prompts/list", params: cursor === undefined ? {} : { cursor } },
+      optionsOf(asking),
+    );
+    prompts.push(
+      ...given.prompts.map(({ name, arguments: list = [] }) => ({
+        name,
+        arguments: list.map((each) => ({ name: each.name, isRequired: each.required === true })),
+      })),
+    );
+    cursor = given.nextCursor;
+    if (cursor === undefined) {
+      break;
+    }
+  }
+  return prompts.slice(0, MAX_PROMPTS);
+}
+
+/** Returns the messages of a prompt as one text. Who says each of them does not matter: none is the user. */
+export async function getPrompt(
+  client: Client,
+  prompt: { readonly name: string; readonly arguments: Readonly<Record<string, string>> },
+  asking: Asking,
+): Promise<string> {
+  const { messages } = await client.getPrompt(
+    { name: prompt.name, arguments: { ...prompt.arguments } },
+    optionsOf(asking),
+  );
+  return resultText({ content: messages.slice(0, MAX_MESSAGES).map(({ content }) => content) });
+}
+
+function optionsOf({ timeoutMs: timeout, signal }: Asking) {
+  return { timeout, ...(signal === undefined ? {} : { signal }) };
+}

@@ -1,0 +1,67 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+
+import { expect, it, onTestFinished } from "vitest";
+
+import { listOpenQuestions } from "../../../src/store/records/questions/read.ts";
+import { createSession } from "../../../src/store/records/sessions/create.ts";
+import { createDatabase } from "../../helpers/database.ts";
+import { fixtureServer, runningOf } from "../../helpers/mcp.ts";
+import { startModelServer } from "../../helpers/model-server.ts";
+import { openStoreAt } from "../../helpers/open-store.ts";
+import { startProgram } from "../../helpers/start-program.ts";
+import { temporaryFolder } from "../../helpers/temp.ts";
+
+it.each([
+  ["ends", null],
+  ["is killed", "SIGKILL"],
+] as const)(
+  "[MCP-67] [MCP-23] a server that waits for an answer, and does not want to end, is gone once Reprise %s",
+  async (_, signal) => {
+    const empty = await createDatabase();
+    onTestFinished(() => empty[Symbol.asyncDispose]());
+    const store = await openStoreAt(empty.location);
+    onTestFinished(() => store.close());
+    const server = await startModelServer({
+      answer: (messages) =>
+        messages.at(-1)?.role === "user"
+          ? { toolCalls: [{ name: "desk__act", arguments: "{}" }] }
+          : { content: "done" },
+    });
+    const home = temporaryFolder();
+    const noted = join(home, "noted");
+    const file = join(home, "config.jsonc");
+    const mcp = { desk: fixtureServer("asking.ts", "old", "stubborn", noted) };
+    writeFileSync(file, JSON.stringify({ mcp }), { mode: 0o600 });
+    const { id } = await store.write(createSession, { repo_path: home, permission: "all" });
+    const open = () => {
+      const program = startProgram("mcp-lives.ts", [empty.location, file], {
+        env: { ...server.env("openai"), REPRISE_MODEL: "openai:gpt-test" },
+      });
+      const send = (text: string | null) =>
+        program.child.stdin?.write(
+          `${JSON.stringify({ session_id: id, text, repeats: "never", dies: null })}\n`,
+        );
+      return { program, send };
+    };
+    const first = open();
+    first.send("go");
+    await first.program.waitFor(/^1 waiting$/m);
+    expect(await runningOf(noted)).toHaveLength(1);
+    expect(await store.read(listOpenQuestions, { reference: id })).toHaveLength(1);
+    if (signal === null) {
+      first.program.child.stdin?.end();
+      expect((await first.program.finished).code).toBe(0);
+    } else {
+      await first.program.stop(signal);
+      const [left] = await runningOf(noted);
+      const second = open();
+      second.send("another");
+      await second.program.waitFor(/^1 waiting$/m);
+      expect(await runningOf(noted)).not.toContain(left);
+      second.program.child.stdin?.end();
+      expect((await second.program.finished).code).toBe(0);
+    }
+    await expect.poll(() => runningOf(noted)).toEqual([]);
+  },
+);
