@@ -38,6 +38,7 @@ const ON_POSTGRES = [
   "test/agent/compaction/long-thread.test.ts",
   "test/agent/graph/{interrupted,kept-input,killed,run}.test.ts",
   "test/agent/prefix/{killed-lives,lives,moved,prefix}.test.ts",
+  "test/agent/mcp/random-lives.test.ts",
   "test/agent/plans/*.test.ts",
   "test/agent/prune/prune.test.ts",
   "test/cli/{elsewhere,commands/chat/follow}.test.ts",

@@ -1,6 +1,6 @@
 import { MAX_SUBJECT } from "./limits.ts";
 import { oneLine } from "./text/terminal-text.ts";
-import { isToolEffect, type Tool, type ToolEffect, type ToolSet } from "./tools.ts";
+import { isServerTool, isToolEffect, type Tool, type ToolEffect, type ToolSet } from "./tools.ts";
 
 /**
  * How a call of a tool ended. `ok`, `failed`: the tool says so. `unknown`: it began, and nobody knows how it ended.
@@ -26,13 +26,13 @@ export function isCallStatus(value: unknown): value is CallStatus {
   return CALL_STATUSES.some((status) => status === value);
 }
 
-/** The facts of a call of one of these tools; of another tool nothing is known. */
+/** The facts of a call of one of these tools. A tool of a server may change something; of another tool nothing is known. */
 export function factsOfCall(
   { name, args }: { readonly name: string; readonly args: unknown },
   tools: ToolSet,
 ): CallFacts {
   if (!tools.has(name)) {
-    return NO_FACTS;
+    return isServerTool(name) ? { effect: "changes", subject: null } : NO_FACTS;
   }
   const tool = tools.get(name);
   return { effect: tool.effect, subject: shownSubject(subjectOf(tool, args)) };

@@ -218,6 +218,13 @@ export const SIZED_TESTS = {
     short: 6,
     long: 3000,
   },
+  "mcp-lives": {
+    what: "Random lives of a session with MCP servers and hooks, whose processes are killed: lives of 7 exchanges",
+    files: ["test/agent/mcp/random-lives.test.ts"],
+    test: 1,
+    short: 3,
+    long: 60,
+  },
   "deleted-meanwhile": {
     what: "Every call of a session while the session is deleted, at random moments: rounds",
     files: ["test/http/deleted-meanwhile.test.ts"],
