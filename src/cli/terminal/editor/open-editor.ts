@@ -1,4 +1,4 @@
-import { historyFile } from "../../process/config.ts";
+import { historyFile, settingsOf } from "../../process/config.ts";
 import type { CliContext } from "../../process/context.ts";
 import { createFolderFiles } from "../../chat/folder-files.ts";
 import { type History, openHistory } from "../../chat/history.ts";
@@ -9,6 +9,7 @@ import { firstOf } from "./completion.ts";
 import { createEditor, type Editor, type EditorOptions } from "./editor.ts";
 import { externalEditor } from "./external-editor.ts";
 import { fileCompletions } from "./file-completions.ts";
+import { serverCompletions } from "./server-completions.ts";
 import type { Screen } from "../screen/screen.ts";
 import { slashCompletions } from "./slash-completions.ts";
 
@@ -51,7 +52,14 @@ export async function openEditor({
       values: slashValues({ cli, conversation }),
       changed,
     }),
-    fileCompletions(createFolderFiles({ folder, changed })),
+    serverCompletions({
+      files: fileCompletions(createFolderFiles({ folder, changed })),
+      names: async () => {
+        const { mcp } = await settingsOf(cli).at(folder);
+        return Object.keys(mcp).filter((name) => mcp[name]?.isEnabled === true);
+      },
+      changed,
+    }),
   ]);
   const edit = externalEditor({ screen, env: cli.env, leaving });
   return { editor: createEditor({ theme, history, completions, changed, edit, on }), history };
