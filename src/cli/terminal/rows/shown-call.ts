@@ -106,7 +106,8 @@ export function createShownCall(call: ToolCall, begunAt: number): ShownCall {
     mayHaveDone: ({ status }) => status === "ok" || mayHaveChanged({ ...call, status }),
     asked: (kind) => {
       isAsked = true;
-      isAnswered ||= kind === "question";
+      // a server's call does more than ask
+      isAnswered ||= kind === "question" && call.effect === "asks";
     },
     // a question was shown with its answer
     isSilent: () => isAnswered && result?.status === "ok",
