@@ -12,7 +12,11 @@ import { PREFIX_CHANNEL, storedPrefix } from "./prefix/prefix.ts";
 import { ServerTools } from "./tools/server-tools.ts";
 
 /** The MCP servers of an exchange, as they wait from the one before if nothing of them has changed; null for none. */
-export async function serversOf({ options, prepared, held }: ExchangeContext): Promise<Servers | null> {
+export async function serversOf({
+  options,
+  prepared,
+  held,
+}: ExchangeContext): Promise<Servers | null> {
   const { root, conceal, mcp } = prepared;
   const { session } = held;
   const isUsed = mcp.servers.length > 0 || mcp.unusable.length > 0;

@@ -28,6 +28,17 @@ async function startService() {
         response.writeHead(302, { location: "http://localhost:1/mcp" }).end();
         return;
       }
+      if (
+        request.url?.startsWith("/huge") === true ||
+        request.url?.startsWith("/stream") === true
+      ) {
+        const isStream = request.url.startsWith("/stream");
+        const size = request.url.endsWith("/small") ? 10 : 9 * 1024 * 1024;
+        const type = isStream ? "text/event-stream" : "application/json";
+        response.writeHead(200, { "content-type": type });
+        response.end(`${isStream ? "data: " : ""}"${"x".repeat(size)}"\n\n`);
+        return;
+      }
       tokens.add(request.headers["x-token"]);
       const { method = "GET", url = "" } = request;
       const body = await buffer(request);
@@ -81,6 +92,13 @@ it("[MCP-10] calls tools over HTTP, with the headers of the config", async () =>
   const call = { tool, args: { text: "a" }, timeoutMs: 20_000, signal: undefined };
   expect(await resultOf(connection.call({ ...call, onProgress: () => {} }))).toBe("echo: a");
   expect([...tokens]).toEqual(["given"]);
+});
+
+it.each(["/huge", "/stream"])("[MCP-22] takes no message of more than 8 MiB (%s)", async (path) => {
+  const { connectTo } = await startService();
+  await expect(connectTo(path)).rejects.toThrow();
+  // a smaller one of the same kind is a message
+  await expect(connectTo(`${path}/small`)).rejects.not.toThrow("too large");
 });
 
 it("[MCP-22] follows no redirect to another origin", async () => {

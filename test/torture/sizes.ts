@@ -218,6 +218,13 @@ export const SIZED_TESTS = {
     short: 6,
     long: 3000,
   },
+  "mcp-writes": {
+    what: "Calls of MCP servers whose process is killed before and after each of its writes: moments",
+    files: ["test/agent/mcp/killed.test.ts"],
+    test: 2,
+    short: 8,
+    long: 32,
+  },
   "mcp-lives": {
     what: "Random lives of a session with MCP servers and hooks, whose processes are killed: lives of 7 exchanges",
     files: ["test/agent/mcp/random-lives.test.ts"],

@@ -12,10 +12,10 @@ import { temporaryFolder } from "../../helpers/temp.ts";
 type Era = "new" | "old";
 
 /** A session whose model calls the one tool of a server that asks. */
-async function openAsking(era: Era, kind: string, asks = true) {
+async function openAsking(era: Era, kind: string, asks = true, further: object = {}) {
   const noted = join(temporaryFolder(), "noted");
   const bench = await openMcp(
-    { desk: fixtureServer("asking.ts", era, kind, noted) },
+    { desk: { ...fixtureServer("asking.ts", era, kind, noted), ...further } },
     { steps: [{ name: "desk__act" }], permission: { allow: [], asks } },
   );
   const { store, id } = bench;
@@ -210,6 +210,34 @@ describe("a server's question and a kill", () => {
       ({ state, answer } = await desk.run());
     }
     expect(answer).toContain("asks again and again");
+  });
+
+  it("[MCP-63] of many questions at once one is asked, and the others are cancelled", async () => {
+    const desk = await openAsking("old", "floods");
+    expect((await desk.run({ text: "go" })).state).toBe("waiting");
+    expect(await desk.open()).toHaveLength(1);
+    const others = () => notedIn(desk.noted).filter((line) => line.startsWith("other"));
+    await expect.poll(others).toHaveLength(300);
+    expect(new Set(others())).toEqual(new Set(['other {"action":"cancel"}']));
+    await desk.reply({ choice: "1" });
+    expect((await desk.run()).answer).toContain("thanks");
+  });
+
+  it("[MCP-66] of two answers of a server the first counts", async () => {
+    const desk = await openAsking("old", "answers_twice");
+    expect((await desk.run({ text: "go" })).state).toBe("waiting");
+    await desk.reply({ choice: "1" });
+    expect((await desk.run()).answer).toContain("thanks");
+    expect(desk.ends()).toEqual(["ok"]);
+    await desk.sound();
+  });
+
+  it("[MCP-66] the time of a person is not the server's, whose answer may come meanwhile", async () => {
+    const desk = await openAsking("old", "late", true, { timeout_ms: 200 });
+    expect((await desk.run({ text: "go" })).state).toBe("waiting");
+    await expect.poll(() => runningOf(desk.noted)).toHaveLength(1);
+    await desk.reply({ choice: "1" });
+    expect((await desk.run()).answer).toMatch(/end: (thanks|too late)/);
   });
 
   it("[MCP-64] a request of another kind is refused", async () => {

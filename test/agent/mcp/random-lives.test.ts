@@ -145,7 +145,7 @@ it("[MCP-60] [HOOK-40] whatever its exchanges die of, no call of a server acts t
       for (const { id: question, kind, text } of await store.read(listOpenQuestions, {
         reference: id,
       })) {
-        const choice = kind === "repeat" ? pick(["again", "skip", "skip"]) : "allow_once";
+        const choice = kind === "repeat" ? pick(["again", "again", "skip"]) : "allow_once";
         if (choice === "again") {
           counts.again += 1;
           for (const [, what = ""] of text.matchAll(/"what":\s*"([\d.]+)"/g)) {
@@ -193,8 +193,9 @@ it("[MCP-60] [HOOK-40] whatever its exchanges die of, no call of a server acts t
       return how;
     };
     try {
+      let last: string | null = "done";
       for (let step = 0; step < STEPS; step += 1) {
-        if (random() < 0.5) {
+        if (random() < 0.7) {
           await answerAll();
         }
         const wanted = Array.from({ length: 1 + Math.floor(random() * 3) }, (_, at) => ({
@@ -202,8 +203,9 @@ it("[MCP-60] [HOOK-40] whatever its exchanges die of, no call of a server acts t
           what: `${life}.${step}.${at}`,
           how: pick(HOWS),
         }));
-        const how = await act(random() < 0.35 ? null : JSON.stringify(wanted), pick(WAYS));
-        expect([null, "done", "waiting", "nothing_to_continue"]).toContain(how);
+        const continues = random() < (last === "done" ? 0.1 : 0.7);
+        last = await act(continues ? null : JSON.stringify(wanted), pick(WAYS));
+        expect([null, "done", "waiting", "nothing_to_continue"]).toContain(last);
       }
       const end = [{ name: "one__act", what: `${life}.end`, how: "fast" }];
       let how = await act(JSON.stringify(end), "whole");
