@@ -1,4 +1,4 @@
-/** A fetch that breaks off an answer, or a message of a stream, after so many bytes. */
+/** A fetch that breaks off an answer, or an event of a stream, after so many bytes. */
 export function boundedFetch(maxBytes: number): typeof fetch {
   return async (input, init) => {
     const response = await fetch(input, init);
@@ -27,18 +27,29 @@ function boundedBytes(maxBytes: number): TransformStream<Uint8Array, Uint8Array>
   });
 }
 
-/** A stream may be open for long: what is bounded is each line. */
+const LINE_FEED = 10;
+const CARRIAGE_RETURN = 13;
+
+/** A stream may be open for long: what is bounded is each event, which ends with an empty line. */
 function boundedEvents(maxBytes: number): TransformStream<Uint8Array, Uint8Array> {
   let bytes = 0;
+  let isLineEmpty = true;
   return new TransformStream({
     transform: (chunk, controller) => {
-      const end = chunk.lastIndexOf(10);
-      bytes = end === -1 ? bytes + chunk.length : chunk.length - end - 1;
-      if (bytes > maxBytes) {
-        controller.error(new Error("its answer is too large"));
-      } else {
-        controller.enqueue(chunk);
+      for (const byte of chunk) {
+        bytes += 1;
+        if (byte === LINE_FEED) {
+          bytes = isLineEmpty ? 0 : bytes;
+          isLineEmpty = true;
+        } else if (byte !== CARRIAGE_RETURN) {
+          isLineEmpty = false;
+        }
+        if (bytes > maxBytes) {
+          controller.error(new Error("its answer is too large"));
+          return;
+        }
       }
+      controller.enqueue(chunk);
     },
   });
 }
