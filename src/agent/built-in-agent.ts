@@ -107,7 +107,8 @@ async function inputOf(
   const stored: unknown = tuple?.checkpoint.channel_values[PREFIX_CHANNEL];
   const note = prefix.note(stored, viewOf(messagesOf(tuple)));
   const last = pending.at(-1);
-  const texts = [context.hooks?.hooks.note ?? null, await attach(last?.content ?? "")];
+  const brought = await Promise.all(pending.map(({ content }) => attach(content)));
+  const texts = [context.hooks?.hooks.note ?? null, ...brought];
   const beside = texts.filter((text) => text !== null).join("\n\n");
   return {
     messages: pending.map((message) => {

@@ -2,6 +2,7 @@ import { join } from "node:path";
 
 import { describe, expect, it } from "vitest";
 
+import { appendUserMessage } from "../../../src/store/records/messages/append.ts";
 import { readDetail } from "../../../src/store/records/messages/read.ts";
 import { verifySession } from "../../../src/store/verify/verify-session.ts";
 import { hostile, notedIn, openMcp, SOUND } from "../../helpers/mcp.ts";
@@ -53,6 +54,15 @@ describe("[MCP-80] a resource that a message names by @server:uri", () => {
     const { sent, notices } = await sentFor(`Read ${mention}`, servers);
     expect(sent).toContain("could not be read");
     expect(notices().join()).toContain(`The resource ${mention} is not attached`);
+  });
+
+  it("is attached for a message that waited before another one, too", async () => {
+    const bench = await openMcp({ notes: SOUND });
+    const content = "See @notes:notes://today";
+    await bench.store.write(appendUserMessage, { reference: bench.id, content });
+    await bench.run({ text: "go" });
+    expect(JSON.stringify(bench.server.requests().at(-1))).toContain("milk");
+    expect(bench.notices()).toHaveLength(1);
   });
 
   it("is nothing without a server of this name, and in an address", async () => {

@@ -2,7 +2,7 @@ import { appendFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 
-import { McpServer } from "@modelcontextprotocol/server";
+import { inputRequired, McpServer } from "@modelcontextprotocol/server";
 import { expect, it, onTestFinished } from "vitest";
 import { z } from "zod";
 
@@ -28,7 +28,7 @@ import { temporaryFolder } from "../../helpers/temp.ts";
 
 const STEPS = 7;
 const TOOLS = ["one__act", "one__act", "one__denied", "one__sometimes", "web__act", "web__denied"];
-const HOWS = ["fast", "fast", "slow", "slow", "dies", "fails", "silent"];
+const HOWS = ["fast", "fast", "slow", "slow", "dies", "fails", "silent", "asks", "asks"];
 const WAYS = ["whole", "whole", "writes", "killed", "killed"] as const;
 const DENIES = { match: "mcp__one__denied|mcp__web__denied", command: "echo no >&2; exit 2" };
 const HOOKS = {
@@ -93,7 +93,13 @@ it("[MCP-60] [HOOK-40] whatever its exchanges die of, no call of a server acts t
             description: "Acts.",
             inputSchema: z.object({ what: z.string(), how: z.string().optional() }),
           },
-          async ({ what, how = "" }) => {
+          async ({ what, how = "" }, { mcpReq }) => {
+            if (how === "asks" && mcpReq.inputResponses === undefined) {
+              const requestedSchema = { type: "object", properties: {} } as const;
+              const message = `Go on with ${what}?`;
+              const ok = inputRequired.elicit({ message, requestedSchema });
+              return inputRequired({ inputRequests: { ok } });
+            }
             appendFileSync(noted, `act ${what}\n`);
             if (how === "dies") {
               cuts.add(what);
@@ -123,7 +129,15 @@ it("[MCP-60] [HOOK-40] whatever its exchanges die of, no call of a server acts t
     startProgram("mcp-lives.ts", [empty.location, file], {
       env: { ...server.env("openai"), REPRISE_MODEL: "openai:gpt-test" },
     });
-  const counts = { exchanges: 0, killed: 0, acted: 0, unknown: 0, again: 0, denied: 0 };
+  const counts = {
+    exchanges: 0,
+    killed: 0,
+    acted: 0,
+    unknown: 0,
+    again: 0,
+    denied: 0,
+    answered: 0,
+  };
 
   for (let life = 0; life < testSize("mcp-lives"); life += 1) {
     const random = randomOf(seed + life);
@@ -145,7 +159,12 @@ it("[MCP-60] [HOOK-40] whatever its exchanges die of, no call of a server acts t
       for (const { id: question, kind, text } of await store.read(listOpenQuestions, {
         reference: id,
       })) {
-        const choice = kind === "repeat" ? pick(["again", "again", "skip"]) : "allow_once";
+        const choice = pick(
+          { repeat: ["again", "again", "skip"], question: ["1", "2", "3"] }[String(kind)] ?? [
+            "allow_once",
+          ],
+        );
+        counts.answered += kind === "question" ? 1 : 0;
         if (choice === "again") {
           counts.again += 1;
           for (const [, what = ""] of text.matchAll(/"what":\s*"([\d.]+)"/g)) {
@@ -248,9 +267,13 @@ it("[MCP-60] [HOOK-40] whatever its exchanges die of, no call of a server acts t
       for (const [at, messages] of requests.slice(1).entries()) {
         expect(messages.slice(0, requests[at]!.length)).toEqual(requests[at]);
       }
-      const offered = server.offeredTools().slice(asked);
-      expect(new Set(offered.map((names) => names.join())).size).toBe(1);
-      expect(new Set(server.systemPrompts().slice(asked)).size).toBe(1);
+      // the first request may be lost with its answer, and nothing is stored of it
+      const later = requests.flatMap((messages, at) =>
+        messages.some(({ role }) => role === "assistant") ? [asked + at] : [],
+      );
+      const [offered, prompts] = [server.offeredTools(), server.systemPrompts()];
+      expect(new Set(later.map((at) => offered[at]?.join())).size).toBe(1);
+      expect(new Set(later.map((at) => prompts[at])).size).toBe(1);
       expect((await verifySession(store, id)).findings).toEqual([]);
       expect(server.refused()).toEqual([]);
     } catch (error) {
