@@ -4,6 +4,7 @@ import { dirname, join } from "node:path";
 import { expect, it } from "vitest";
 
 import { startModelServer } from "../helpers/model-server.ts";
+import { SOUND } from "../helpers/mcp.ts";
 import { freshHome } from "../helpers/reprise.ts";
 import { trustFolder } from "../helpers/trust.ts";
 
@@ -50,4 +51,19 @@ it("[SKILL-15] [SKILL-16] /skills and doctor list what is there, and say why som
     /warning +skills +\.claude\/skills\/bad is not used: it limits tools/,
   );
   expect(doctor.stdout).toMatch(/ok +skills +1 skill and 2 commands to use\./);
+});
+
+it("[MCP-82] [MCP-81] /skills lists servers, and a line of a terminal calls a prompt of one", async () => {
+  const { home, server } = await openProject({});
+  const config = join(home.home, ".config/reprise/config.jsonc");
+  mkdirSync(dirname(config), { recursive: true });
+  const mcp = { notes: SOUND, off: { ...SOUND, enabled: false } };
+  writeFileSync(config, JSON.stringify({ mcp }), { mode: 0o600 });
+  const { stderr } = await home.call([], { input: "/skills\n" });
+  expect(stderr).toContain("/notes:  names the prompts of this MCP server");
+  expect(stderr).not.toContain("/off:");
+  expect(server.requests()).toEqual([]);
+  const called = await home.call([], { input: "/notes:review a.ts\n" });
+  expect(called.stderr).toContain("The prompt /notes:review is attached");
+  expect(server.requests()[0]?.at(-1)?.content).toContain("Review a.ts for all.");
 });

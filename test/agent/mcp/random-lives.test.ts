@@ -48,6 +48,11 @@ const HOOKS = {
     PostToolUse: [{ match: "mcp__.*", command: "sleep 0.1" }],
   },
 } as const;
+/** Answers by the kinds of questions. */
+const CHOICES = new Map([
+  ["repeat", ["again", "again", "skip"]],
+  ["question", ["1", "2", "3"]],
+]);
 type HooksName = keyof typeof HOOKS;
 
 interface Wanted {
@@ -159,11 +164,7 @@ it("[MCP-60] [HOOK-40] whatever its exchanges die of, no call of a server acts t
       for (const { id: question, kind, text } of await store.read(listOpenQuestions, {
         reference: id,
       })) {
-        const choice = pick(
-          { repeat: ["again", "again", "skip"], question: ["1", "2", "3"] }[String(kind)] ?? [
-            "allow_once",
-          ],
-        );
+        const choice = pick(CHOICES.get(kind) ?? ["allow_once"]);
         counts.answered += kind === "question" ? 1 : 0;
         if (choice === "again") {
           counts.again += 1;

@@ -2,17 +2,18 @@ import { expandCommand } from "../../../rules/skills/expand.ts";
 import type { PromptCommand, SkillSurvey } from "../../../rules/skills/skill.ts";
 import { surveySkills } from "../../../rules/skills/survey.ts";
 import { noticeLine } from "../../process/context.ts";
-import { personaFolderPaths } from "../../process/config.ts";
+import { personaFolderPaths, serverNames } from "../../process/config.ts";
 import type { CommandUsage } from "../command-usage.ts";
 import { slashParts } from "./slash-parts.ts";
 import type { ValuesContext } from "./slash-values.ts";
 
-/** `/skills`: the skills that a model is offered, the commands, and what is not used. */
+/** `/skills`: the skills that a model is offered, the commands, servers that may have prompts, and what is not used. */
 export async function skillsCommand(
   context: ValuesContext,
   own: readonly Pick<CommandUsage, "name">[],
 ): Promise<void> {
-  for (const line of skillLines(withoutHidden(await survey(context), own))) {
+  const servers = await serverNames(context.cli, context.conversation.planned().repo_path);
+  for (const line of skillLines(withoutHidden(await survey(context), own), servers)) {
     noticeLine(context.cli, line);
   }
 }
@@ -65,12 +66,18 @@ function withoutHidden(
   };
 }
 
-function skillLines({ skills, commands, unused }: SkillSurvey): string[] {
+function skillLines(
+  { skills, commands, unused }: SkillSurvey,
+  servers: readonly string[],
+): string[] {
   const lines = [
     ...skills.map(({ name, description, path }) => `${name}  ${path}\n    ${description}`),
     ...commands.map(
       ({ name, description, path }) =>
         `/${name}  ${path}${description === "" ? "" : `\n    ${description}`}`,
+    ),
+    ...servers.map(
+      (name) => `/${name}:  names the prompts of this MCP server; it is not asked here`,
     ),
     ...unused.map(({ path, reason }) => `not used: ${path}: ${reason}`),
   ];

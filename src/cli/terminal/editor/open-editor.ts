@@ -1,4 +1,4 @@
-import { historyFile, settingsOf } from "../../process/config.ts";
+import { historyFile, serverNames } from "../../process/config.ts";
 import type { CliContext } from "../../process/context.ts";
 import { createFolderFiles } from "../../chat/folder-files.ts";
 import { type History, openHistory } from "../../chat/history.ts";
@@ -54,10 +54,7 @@ export async function openEditor({
     }),
     serverCompletions({
       files: fileCompletions(createFolderFiles({ folder, changed })),
-      names: async () => {
-        const { mcp } = await settingsOf(cli).at(folder);
-        return Object.keys(mcp).filter((name) => mcp[name]?.isEnabled === true);
-      },
+      names: () => serverNames(cli, folder),
       changed,
     }),
   ]);
