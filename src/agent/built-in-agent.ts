@@ -162,11 +162,15 @@ async function undone(
 }
 
 /** True for a call that may have taken effect. */
-function mayHaveActed(call: OpenCall, { notBegun, goingOn }: ThreadState, tools: ToolSet): boolean {
+function mayHaveActed(
+  call: OpenCall,
+  { notBegun, continuing }: ThreadState,
+  tools: ToolSet,
+): boolean {
   return (
     !mayBeRepeated(call, (name) => tools.get(name).repeatable) &&
     !notBegun.has(call.id) &&
-    !goingOn.has(call.id)
+    !continuing.has(call.id)
   );
 }
 

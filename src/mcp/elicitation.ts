@@ -120,7 +120,7 @@ function readField(name: string, property: unknown, isRequired: boolean): FormFi
       : { ...base, label: listLabel(label, values), options: null, read: listReader(values) };
   }
   if (type !== "string") {
-    return "a field of its form is no text, number, yes or no, or choice";
+    return "a field of its form has a type that no form may have";
   }
   const values = valuesIn(property);
   if (values === null) {

@@ -2,7 +2,7 @@ import type { Servers } from "./servers.ts";
 
 /** Time for which a server's question is kept open without its exchange. */
 const MAX_HELD_MS = 3_600_000;
-/** Sessions whose servers are held at once; the one that has waited for longest makes room. */
+/** Sessions whose servers are held at once; the one that has waited for longest is ended for a new one. */
 const MAX_HELD = 20;
 
 /**

@@ -79,7 +79,7 @@ function withTask<Message>(message: Message): Message {
     : message;
 }
 
-/** Takes any result: it is checked where it is used. */
+/** Takes any result: who uses it checks it. */
 const ANY = {
   "~standard": { version: 1, vendor: "reprise", validate: (value: unknown) => ({ value }) },
 } as const;

@@ -108,7 +108,7 @@ export interface BegunMark {
   /** Takes it back: the call stops to ask a person. */
   asks(): Promise<void>;
   /**
-   * Takes it back, and keeps with it what the call needs to go on when it is run again. The call can begin once more.
+   * Takes it back, and keeps with it what the call needs to continue when it is run again. The call can begin once more.
    * `n` counts what the call keeps, from 1.
    */
   keep(text: string, n: number): Promise<void>;

@@ -28,8 +28,8 @@ export interface ThreadState {
   readonly openCalls: readonly OpenCall[];
   /** Ids of open calls that certainly did not begin: none of an answer that Reprise did not name the calls of. */
   readonly notBegun: ReadonlySet<string>;
-  /** Ids of open calls that go on with what they have kept when they are run again, and act only once so. */
-  readonly goingOn: ReadonlySet<string>;
+  /** Ids of open calls that continue with what they have kept when they are run again, and so act once. */
+  readonly continuing: ReadonlySet<string>;
   /** How often tools have begun on the checkpoint. */
   readonly starts: number;
   /** Text of the last answer, after that of the answers which it continues; empty if there is none. */
@@ -52,7 +52,7 @@ export function threadStateOf(tuple: CheckpointTuple | undefined): ThreadState {
   return {
     starts: starts.length,
     notBegun: new Set(still.filter((id) => !kept.has(id))),
-    goingOn: new Set(still.filter((id) => kept.has(id))),
+    continuing: new Set(still.filter((id) => kept.has(id))),
     openCalls: calls.map((call) => ({ ...call, result: finished.get(call.id) ?? null })),
     answer: answerText(messages),
     isDropped: droppedAnswer(messages) !== null,

@@ -87,7 +87,7 @@ export async function beginCall(config: RunnableConfig | undefined): Promise<voi
   await (given as ToolAsking | undefined)?.begin();
 }
 
-/** Stores what the call needs to go on when it is run again: see `BegunMark.keep`. Nothing without an exchange. */
+/** Stores what the call needs to continue when it is run again: see `BegunMark.keep`. Nothing without an exchange. */
 export async function keepCall(
   config: RunnableConfig | undefined,
   text: string,

@@ -17,7 +17,7 @@ import { beginCall, keepCall } from "../permit/tool-asking.ts";
 import { askForServer } from "./server-question.ts";
 import type { CallConfig, Outcome } from "./tool-result.ts";
 
-/** A call of a server's tool that may go on after a question or a restart. */
+/** A call of a server's tool, which may continue after a question or a restart. */
 export interface ServerCallInput {
   readonly servers: Servers;
   readonly server: Server;
@@ -28,7 +28,7 @@ export interface ServerCallInput {
   readonly kept: KeptCall | null;
   /** True if a person can be asked. */
   readonly asks: boolean;
-  /** True if the exchange goes on elsewhere: then a task is not cancelled with it. */
+  /** True if another process continues the exchange: then a task is not cancelled with it. */
   readonly isGivenBack: () => boolean;
   readonly onNotice: (sentence: string) => void;
 }
@@ -101,7 +101,7 @@ export class ServerCall {
     }
   }
 
-  /** Null if nobody knows how the call goes on. */
+  /** Null if nobody knows how the call continues. */
   async #first(): Promise<CallStep | null> {
     const { kept, servers, config } = this.#input;
     if (kept === null) {
@@ -270,7 +270,7 @@ export class ServerCall {
     throw new Error("its task did not end in a day");
   }
 
-  /** What a task has come to; null while it goes on. */
+  /** What a task has come to; null while it runs. */
   #endOf({ status, message, result }: PolledTask): CallStep | null {
     const { name } = this.#input.server;
     switch (status) {
@@ -278,7 +278,7 @@ export class ServerCall {
         const content: unknown = member(result, "content");
         return {
           kind: "result",
-          // its parts are checked where they are read
+          // who reads its parts checks them
           result: { ...(result as object), content: Array.isArray(content) ? content : [] },
         };
       }

@@ -31,7 +31,7 @@ export interface ServerToolsInput {
   readonly kept: () => Promise<ReadonlyMap<string, KeptCall>>;
   /** True if a person can be asked. */
   readonly asks: boolean;
-  /** True if the exchange is given back, so that it goes on elsewhere. */
+  /** True if the exchange is given back, so that another process continues it. */
   readonly isGivenBack: () => boolean;
   /** Called with each sentence about a server that cannot be used. */
   readonly onProblem: (sentence: string) => void;

@@ -105,7 +105,7 @@ describe.each<Era>(["new", "old"])("a server's question, in the %s protocol", (e
     async (kind) => {
       const desk = await openAsking(era, kind);
       expect((await desk.run({ text: "go" })).state).toBe("done");
-      // the client itself refuses what is no form or address
+      // the client itself refuses some of them
       expect(desk.answers().join()).toMatch(/"action":"decline"|-32602|"code"/);
       expect(await desk.open()).toEqual([]);
       expect(desk.notices().join().length).toBeLessThan(500);
@@ -127,7 +127,7 @@ describe.each<Era>(["new", "old"])("a server's question, in the %s protocol", (e
     await desk.sound();
   });
 
-  it("[MCP-64] is not offered where nobody can answer", async () => {
+  it("[MCP-64] is not offered if nobody can answer", async () => {
     const desk = await openAsking(era, "form", false);
     const { answer, state } = await desk.run({ text: "go" });
     expect(state).toBe("done");
