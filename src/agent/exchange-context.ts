@@ -6,7 +6,7 @@ import type { ChildReservation, ExchangeTree } from "../exchange/exchange-tree.t
 import type { ExpectedArtifact } from "../plans/artifact-file.ts";
 import type { ExchangeLimits } from "../core/exchange-limits.ts";
 import type { CommandOptions } from "./commands/commands.ts";
-import type { configuredServers } from "../mcp/configured-servers.ts";
+import type { ConfiguredServers } from "../mcp/configured-servers.ts";
 import type { HeldServers } from "../mcp/held-servers.ts";
 import type { McpOptions } from "../mcp/servers.ts";
 import type { Exchanger, ExchangerConfig, ExchangeRequest, Live } from "../exchange/exchanger.ts";
@@ -136,7 +136,7 @@ export interface Prepared extends AnsweringModel {
   /** What the exchange and its sub-agents may use. */
   readonly limits: ExchangeLimits;
   /** The MCP servers of the folder, as far as the persona has tools of them. */
-  readonly mcp: ReturnType<typeof configuredServers>;
+  readonly mcp: ConfiguredServers;
   /** Names of variables that commands get besides, after the configuration. */
   readonly environment: readonly string[];
   /** What of the home its commands in the sandbox see besides, after the configuration. */

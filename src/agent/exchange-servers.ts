@@ -19,7 +19,7 @@ export async function serversOf({
 }: ExchangeContext): Promise<Servers | null> {
   const { root, conceal, mcp } = prepared;
   const { session } = held;
-  const isUsed = mcp.servers.length > 0 || mcp.unusable.length > 0;
+  const isUsed = mcp.servers.length + mcp.unusable.length + mcp.problems.length > 0;
   const { asks = true } = options.permission ?? {};
   const input = { ...mcp, session_id: session.id, cwd: root, conceal, asks };
   const waiting = options.heldServers.take(session.id);

@@ -24,8 +24,14 @@ import { hearsMessages, hooksIn, openHooksOf } from "./session-hooks.ts";
 import { TakenSessions } from "./taken-sessions.ts";
 import { createExchangeTree } from "../exchange/exchange-tree.ts";
 import { EXCHANGE_LIMITS } from "../core/exchange-limits.ts";
+import {
+  type ConfiguredServers,
+  configuredServers,
+  serversFor,
+} from "../mcp/configured-servers.ts";
 import { HeldServers } from "../mcp/held-servers.ts";
-import { configuredServers, serversFor } from "../mcp/configured-servers.ts";
+import type { FolderSettings } from "../rules/config/settings.ts";
+import { serversHere } from "../rules/servers/servers-here.ts";
 import { lowered, loweredSandbox, repositoryConfig } from "../rules/config/repository.ts";
 import { mayRunCommands } from "../rules/trust/command-folder.ts";
 import { checkPrice } from "../rules/models/check-model.ts";
@@ -38,7 +44,7 @@ import { openModel } from "./models/open.ts";
 import { createProviderPauses } from "./models/provider-pause.ts";
 import { createPersonaCache } from "../rules/personas/persona-cache.ts";
 import { loadPersona } from "../rules/personas/load.ts";
-import { DEFAULT_PERSONA } from "../rules/personas/persona.ts";
+import { DEFAULT_PERSONA, type Persona } from "../rules/personas/persona.ts";
 import { Judge } from "../rules/permissions/judge.ts";
 import { BUILT_IN_TOOLS, HAND_IN } from "../rules/tools/built-in.ts";
 import { createScrub } from "../core/text/scrub.ts";
@@ -242,10 +248,7 @@ async function prepare(
   const phase = isDelegated(given) ? await options.store.read(readOwnPhase, given) : null;
   const repository = await repositoryConfig(session.repo_path, options.personas.trust);
   const others = (await options.secrets?.()) ?? [];
-  const mcp = configuredServers(
-    serversFor(persona, configured?.mcp ?? {}),
-    options.mcp?.env ?? null,
-  );
+  const mcp = await serversOf(options, { persona, folder: folder.path, configured });
   const ofServers = mcp.servers.flatMap(({ secrets }) => secrets);
   const known = [...secretsOfModels(config), ...others, ...ofServers];
   let hiding = hidingOf(known);
@@ -287,6 +290,28 @@ async function prepare(
     conceal: (text) => hiding.conceal(text),
     scrub: (text) => hiding.scrub(text),
   };
+}
+
+/** The servers of a session. Without options of servers, nothing is read. */
+async function serversOf(
+  { mcp, personas }: OpenedOptions,
+  given: {
+    readonly persona: Persona;
+    readonly folder: string | null;
+    readonly configured: FolderSettings | undefined;
+  },
+): Promise<ConfiguredServers> {
+  if (mcp === undefined) {
+    return { servers: [], unusable: [], problems: [] };
+  }
+  const { persona, folder, configured } = given;
+  const here = await serversHere({
+    configured: configured?.mcp ?? {},
+    persona,
+    folder,
+    trust: personas.trust,
+  });
+  return configuredServers(serversFor(persona, here), mcp.env);
 }
 
 async function skillsIn(

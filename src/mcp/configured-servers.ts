@@ -1,7 +1,14 @@
 import { createHash } from "node:crypto";
 
+import { oneLine } from "../core/text/terminal-text.ts";
 import { isSecretName, type Secret } from "../core/secrets.ts";
-import type { McpEntries, McpEntry, McpPlace } from "../rules/config/user-config.ts";
+import {
+  expandedTexts,
+  type McpEntry,
+  type McpPlace,
+  withVariables,
+} from "../rules/servers/server.ts";
+import { heldSentence, type ServersHere } from "../rules/servers/servers-here.ts";
 
 type Env = Readonly<Record<string, string | undefined>>;
 
@@ -18,64 +25,82 @@ export interface Server {
   readonly secrets: readonly Secret[];
 }
 
-/** A server of the config that cannot be used, with a sentence that says why. */
+/** A server that cannot be used, with a sentence that says why. */
 export interface UnusableServer {
   readonly name: string;
   readonly problem: string;
 }
 
+/** The servers of a session. */
+export interface ConfiguredServers {
+  readonly servers: readonly Server[];
+  readonly unusable: readonly UnusableServer[];
+  /** What else is not used, each a sentence for a person. */
+  readonly problems: readonly string[];
+}
+
 /** Returns the servers of which a persona has tools. */
 export function serversFor(
   { tools }: { readonly tools: readonly string[] | null },
-  entries: McpEntries,
-): McpEntries {
-  return tools === null
-    ? entries
-    : Object.fromEntries(
-        Object.entries(entries).filter(([name]) =>
-          tools.some((tool) => tool.startsWith(`${name}__`)),
-        ),
-      );
+  { entries, held, problems }: ServersHere,
+): ServersHere {
+  const isUsed = (name: string): boolean =>
+    tools === null || tools.some((tool) => tool.startsWith(`${name}__`));
+  return {
+    entries: Object.fromEntries(Object.entries(entries).filter(([name]) => isUsed(name))),
+    held: held.filter(({ name }) => isUsed(name)),
+    problems,
+  };
 }
 
-/** Returns the servers that the config turns on; none without an environment. Starts nothing. */
+/** Returns the servers that are turned on; none without an environment. Starts nothing. */
 export function configuredServers(
-  entries: McpEntries,
+  { entries, held, problems }: ServersHere,
   env: Env | null,
-): { readonly servers: readonly Server[]; readonly unusable: readonly UnusableServer[] } {
+): ConfiguredServers {
+  if (env === null) {
+    return { servers: [], unusable: [], problems: [] };
+  }
   const servers: Server[] = [];
-  const unusable: UnusableServer[] = [];
-  for (const [name, entry] of env === null ? [] : Object.entries(entries)) {
+  const unusable = held
+    .filter(({ why }) => why === "not_seen")
+    .map((each): UnusableServer => ({ name: each.name, problem: heldSentence(each) }));
+  for (const [name, entry] of Object.entries(entries)) {
     const { place, isEnabled } = entry;
     if (place === null || !isEnabled) {
       continue;
     }
-    const missing = variablesIn(place).find((variable) => (env?.[variable] ?? "") === "");
-    if (missing === undefined) {
-      servers.push(serverOf(name, { ...entry, place }, env ?? {}));
+    const found = serverOf(name, { ...entry, place }, env);
+    if (typeof found === "string") {
+      unusable.push({ name, problem: found });
     } else {
-      const problem = `The MCP server ${name} needs the variable ${missing}, which is not set. Set it, or turn the server off.`;
-      unusable.push({ name, problem });
+      servers.push(found);
     }
   }
-  return { servers, unusable };
+  return { servers, unusable, problems };
 }
 
+/** Returns the server, or a sentence that says why it cannot be used. */
 function serverOf(
   name: string,
-  { place, tools, timeoutMs }: McpEntry & { readonly place: McpPlace },
+  entry: McpEntry & { readonly place: McpPlace },
   env: Env,
-): Server {
-  const given = valuesOf(place);
-  const values = Object.fromEntries(
-    Object.entries(given).map(([key, text]) => [key, withVariables(text, env)]),
-  );
-  const secrets = Object.entries(values)
-    .filter(([key]) => isSecretName(key) || given[key] !== values[key])
-    .map(([key, value]) => ({ name: key, value }));
+): Server | string {
+  const { place, tools, timeoutMs } = entry;
+  const missing = missingVariable(entry, env);
+  if (missing !== null) {
+    return `The MCP server ${name} needs the variable ${missing}, which is not set. Set it, or turn the server off.`;
+  }
+  const { place: expanded, secrets } = withValues(entry, env);
+  if (expanded.kind === "address" && !isAddress(expanded.url)) {
+    return `The MCP server ${name} cannot be used: its address is none once its variables are replaced.`;
+  }
+  if (expanded.kind === "address" && !Object.values(expanded.headers).every(isHeaderValue)) {
+    return `The MCP server ${name} cannot be used: a header has other characters than visible ASCII and spaces once its variables are replaced.`;
+  }
   return {
     name,
-    place: place.kind === "program" ? { ...place, env: values } : { ...place, headers: values },
+    place: expanded,
     tools,
     timeoutMs,
     hash: createHash("sha256")
@@ -86,18 +111,71 @@ function serverOf(
   };
 }
 
-function valuesOf(place: McpPlace): Readonly<Record<string, string>> {
-  return place.kind === "program" ? place.env : place.headers;
+function missingVariable(entry: McpEntry, env: Env): string | null {
+  let missing: string | null = null;
+  for (const text of expandedTexts(entry)) {
+    withVariables(text, (variable, fallback) => {
+      missing ??= (env[variable] ?? "") !== "" || fallback !== null ? null : variable;
+      return "";
+    });
+  }
+  return missing;
 }
 
-const VARIABLE = /\$\{([A-Za-z_]\w*)\}/g;
-
-function variablesIn(place: McpPlace): string[] {
-  return Object.values(valuesOf(place)).flatMap((text) =>
-    Array.from(text.matchAll(VARIABLE), ([, variable = ""]) => variable),
-  );
+/** Replaces the variables of a place. Secret is what a variable gave, and what a name says. */
+function withValues(
+  { place, expands }: McpEntry & { readonly place: McpPlace },
+  env: Env,
+): { readonly place: McpPlace; readonly secrets: readonly Secret[] } {
+  const secrets: Secret[] = [];
+  const expanded = (text: string, onValue: (name: string, value: string) => void): string =>
+    withVariables(text, (variable, fallback) => {
+      const value = env[variable] ?? "";
+      if (value === "") {
+        return fallback ?? "";
+      }
+      onValue(variable, value);
+      return value;
+    });
+  const inWords = (text: string): string =>
+    expands === "values"
+      ? text
+      : expanded(text, (name, value) => {
+          if (isSecretName(name)) {
+            secrets.push({ name, value });
+          }
+        });
+  const inValues = (values: Readonly<Record<string, string>>): Record<string, string> =>
+    Object.fromEntries(
+      Object.entries(values).map(([key, text]) => {
+        let isSecret = isSecretName(key);
+        const value = expanded(text, () => {
+          isSecret = true;
+        });
+        if (isSecret) {
+          secrets.push({ name: key, value });
+        }
+        return [key, value];
+      }),
+    );
+  return {
+    place:
+      place.kind === "program"
+        ? {
+            ...place,
+            command: inWords(place.command),
+            args: place.args.map(inWords),
+            env: inValues(place.env),
+          }
+        : { ...place, url: inWords(place.url), headers: inValues(place.headers) },
+    secrets,
+  };
 }
 
-function withVariables(text: string, env: Env): string {
-  return text.replace(VARIABLE, (_, variable: string) => env[variable] ?? "");
+function isHeaderValue(text: string): boolean {
+  return /^[\x20-\x7e]*$/.test(text);
+}
+
+function isAddress(text: string): boolean {
+  return /^https?:\/\/[^/]/.test(text) && URL.canParse(text) && oneLine(text) === text;
 }

@@ -3,7 +3,7 @@ import { homedir } from "node:os";
 import { createConceal, type Conceal } from "../core/secrets.ts";
 import { commandEnvironment } from "../workspace/commands/environment.ts";
 import { ProcessMarks } from "../workspace/commands/process-marks.ts";
-import type { Server, UnusableServer } from "./configured-servers.ts";
+import type { ConfiguredServers, Server } from "./configured-servers.ts";
 import type { Connection } from "./connection.ts";
 import { keepTools, readKeptTools } from "./kept-lists.ts";
 import { fitting, type ListedTool } from "./listed-tools.ts";
@@ -21,9 +21,7 @@ export interface McpOptions {
   readonly listTimeoutMs?: number;
 }
 
-export interface ServersInput extends McpOptions {
-  readonly servers: readonly Server[];
-  readonly unusable: readonly UnusableServer[];
+export interface ServersInput extends McpOptions, ConfiguredServers {
   readonly session_id: string;
   /** Real path of the folder that programs are started in; null for the home folder. */
   readonly cwd: string | null;
@@ -75,7 +73,8 @@ export class Servers {
   }
 
   get isEmpty(): boolean {
-    return this.#input.servers.length === 0 && this.#input.unusable.length === 0;
+    const { servers, unusable, problems } = this.#input;
+    return servers.length + unusable.length + problems.length === 0;
   }
 
   /** True for the servers that these would be: nothing of them has changed. */
@@ -136,7 +135,8 @@ export class Servers {
     return {
       tools,
       problems: [
-        ...unusable.map(({ problem }) => problem),
+        // servers of one file may have one problem
+        ...new Set([...this.#input.problems, ...unusable.map(({ problem }) => problem)]),
         ...lists.flatMap(({ problems }) => problems),
         ...(names.length === 0
           ? []

@@ -39,7 +39,7 @@ describe("mcp", () => {
     const [checked] = await bench.json<object[]>(["mcp", "check", "--json"]);
     expect(checked).toMatchObject({ name: "sound", ok: true, protocol: "2026-07-28" });
     const listed = await bench.call(["mcp", "list"]);
-    expect(listed.stdout).toMatch(/^sound +on +\S+ +5 tools$/m);
+    expect(listed.stdout).toMatch(/^sound +on +\S+ +config +5 tools$/m);
     const log = await bench.call(["mcp", "logs", "sound"]);
     expect(log.stdout).toMatch(/^pid \d+ secret \[SERVER_TOKEN\]$/m);
     expect((await bench.call(["mcp", "add", "sound", "--", "x"])).code).toBe(2);

@@ -20,7 +20,8 @@ const SESSION = "00000000-0000-4000-8000-000000000000";
 function openServers(mcp: Readonly<Record<string, WrittenServer>>, folder = temporaryFolder()) {
   const { config } = checkUserConfig(JSON.stringify({ mcp }), "/");
   const env = { PATH: process.env["PATH"], TOKEN_OF_TEST: "a secret of the server" };
-  const found = configuredServers(config?.mcp ?? {}, env);
+  const here = { entries: config?.mcp ?? {}, held: [], problems: [] };
+  const found = configuredServers(here, env);
   const servers = new Servers({
     ...found,
     env,

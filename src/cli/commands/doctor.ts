@@ -9,6 +9,7 @@ import {
   checkConfig,
   checkModels,
   checkPersonas,
+  checkServers,
   checkSettings,
   checkSkills,
 } from "./doctor/config.ts";
@@ -40,6 +41,7 @@ export function doctorCommand(cli: CliContext): Command {
       const checks = [
         ...checkConfig(cli, databaseOption(command)),
         ...(await checkSettings(cli)),
+        ...(await checkServers(cli)),
         ...(await checkToken(cli)),
         ...(await checkStored(cli, command, options.quick === true)),
         ...(await checkUndo(cli)),

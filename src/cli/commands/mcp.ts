@@ -1,22 +1,31 @@
 import { Command } from "commander";
 
+import { isRepriseError } from "../../core/errors.ts";
 import { oneLine, visible } from "../../core/text/terminal-text.ts";
 import { plural } from "../../core/text/text.ts";
 import type { Server } from "../../mcp/configured-servers.ts";
-import type { McpPlace } from "../../rules/config/user-config.ts";
+import type { McpEntry, McpPlace } from "../../rules/servers/server.ts";
 import { addList } from "../output/add-list.ts";
 import { aligned } from "../output/aligned.ts";
-import { configPlace, mcpFolderPath, settingsOf } from "../process/config.ts";
+import {
+  configPlace,
+  mcpFolderPath,
+  personaFolderPaths,
+  settingsOf,
+  trustSource,
+} from "../process/config.ts";
 import { type CliContext, note, printJson, printLine, printLines } from "../process/context.ts";
 import { wrongUsage } from "../process/wrong-usage.ts";
 
 /** `mcp list|add|remove|check|logs`: the MCP servers of the user's config. */
 export function mcpCommand(cli: CliContext): Command {
   const mcp = new Command("mcp").description("list, add, remove and check MCP servers");
-  addList(mcp, {
-    list: "list the servers of this folder; none is started",
-    json: "print a JSON array",
-  }).action((options: JsonOption) => list(cli, options));
+  withPersona(
+    addList(mcp, {
+      list: "list the servers of this folder; none is started",
+      json: "print a JSON array",
+    }),
+  ).action((options: ListOptions) => list(cli, options));
   mcp
     .command("add")
     .description("add a server to your config: a program, or an address with --url")
@@ -33,21 +42,31 @@ export function mcpCommand(cli: CliContext): Command {
     .description("remove a server from your config")
     .argument("<name>", "as `mcp list` shows it")
     .action((name: string) => remove(cli, name));
-  mcp
-    .command("check")
-    .description("connect to the servers of this folder and list their tools")
-    .argument("[name]", "one of them; all without it")
-    .option("--json", "print a JSON array")
-    .action((name: string | undefined, options: JsonOption) => check(cli, name, options));
-  mcp
-    .command("logs")
-    .description("print what a server has written to its standard error")
-    .argument("<name>", "as `mcp list` shows it")
-    .action((name: string) => logs(cli, name));
+  withPersona(
+    mcp
+      .command("check")
+      .description("connect to the servers of this folder and list their tools")
+      .argument("[name]", "one of them; all without it")
+      .option("--json", "print a JSON array"),
+  ).action((name: string | undefined, options: ListOptions) => check(cli, name, options));
+  withPersona(
+    mcp
+      .command("logs")
+      .description("print what a server has written to its standard error")
+      .argument("<name>", "as `mcp list` shows it"),
+  ).action((name: string, options: PersonaOption) => logs(cli, name, options));
   return mcp;
 }
 
-interface JsonOption {
+function withPersona(command: Command): Command {
+  return command.option("--persona <name>", "with the servers that this persona has besides");
+}
+
+interface PersonaOption {
+  readonly persona?: string;
+}
+
+interface ListOptions extends PersonaOption {
   readonly json?: true;
 }
 
@@ -69,22 +88,35 @@ function pairs(separator: string) {
 }
 
 /** Error codes: `config_invalid`. */
-async function list(cli: CliContext, { json }: JsonOption): Promise<void> {
-  const { entries, servers, unusable } = await configured(cli);
-  const { readKeptTools } = await import("../../mcp/kept-lists.ts");
-  const rows = await Promise.all(
-    Object.entries(entries).map(async ([name, { place, isEnabled }]) => {
+async function list(cli: CliContext, { json, persona }: ListOptions): Promise<void> {
+  const { here, servers, unusable, problems } = await configured(cli, persona);
+  const [{ readKeptTools }, { heldSentence }] = await Promise.all([
+    import("../../mcp/kept-lists.ts"),
+    import("../../rules/servers/servers-here.ts"),
+  ]);
+  const rowOf = (name: string, { place, isEnabled, from }: McpEntry) => ({
+    name,
+    enabled: isEnabled && place !== null,
+    place: place === null ? null : shownPlace(place),
+    from,
+  });
+  const used = await Promise.all(
+    Object.entries(here.entries).map(async ([name, entry]) => {
       const server = servers.find((each) => each.name === name);
       const tools = server === undefined ? [] : await readKeptTools(mcpFolderPath(cli), server);
       return {
-        name,
-        enabled: isEnabled && place !== null,
-        place: place === null ? null : shownPlace(place),
+        ...rowOf(name, entry),
         tools: tools.map((tool) => tool.fullName),
         problem: unusable.find((each) => each.name === name)?.problem ?? null,
       };
     }),
   );
+  const held = here.held.map((each) => ({
+    ...rowOf(each.name, each.entry),
+    tools: [],
+    problem: heldSentence(each),
+  }));
+  const rows = [...used, ...held];
   if (json === true) {
     printJson(cli, rows);
     return;
@@ -92,15 +124,17 @@ async function list(cli: CliContext, { json }: JsonOption): Promise<void> {
   printLines(
     cli,
     aligned(
-      rows.map(({ name, enabled, place, tools, problem }) => [
+      rows.map(({ name, enabled, place, from, tools, problem }) => [
         oneLine(name),
         enabled ? (problem === null ? "on" : "cannot be used") : "off",
         oneLine(place ?? "-"),
+        oneLine(from),
         tools.length === 0 ? "" : plural(tools.length, "tool"),
       ]),
     ),
   );
-  unusable.forEach(({ problem }) => note(cli, problem));
+  const sentences = rows.flatMap(({ problem }) => problem ?? []);
+  new Set([...sentences, ...problems]).forEach((problem) => note(cli, problem));
   if (rows.length === 0) {
     note(cli, "There is no MCP server. Add one with `reprise mcp add <name> -- <command>`.");
   }
@@ -108,7 +142,11 @@ async function list(cli: CliContext, { json }: JsonOption): Promise<void> {
 
 /** Without arguments, user and query, which may hold secrets. */
 function shownPlace(place: McpPlace): string {
-  return place.kind === "program" ? place.command : new URL(place.url).origin;
+  if (place.kind === "program") {
+    return place.command;
+  }
+  const url = URL.parse(place.url);
+  return url === null ? "(an address with variables)" : url.origin;
 }
 
 /** Error codes: `invalid_usage`, `config_invalid`. */
@@ -155,9 +193,9 @@ async function remove(cli: CliContext, name: string): Promise<void> {
 async function check(
   cli: CliContext,
   name: string | undefined,
-  { json }: JsonOption,
+  { json, persona }: ListOptions,
 ): Promise<void> {
-  const found = await configured(cli);
+  const found = await configured(cli, persona);
   const isMeant = (each: { readonly name: string }) => name === undefined || each.name === name;
   const [servers, unusable] = [found.servers.filter(isMeant), found.unusable.filter(isMeant)];
   if (name !== undefined && servers.length === 0 && unusable.length === 0) {
@@ -211,6 +249,7 @@ async function checkAll(cli: CliContext, all: readonly Server[]): Promise<readon
   const servers = new Servers({
     servers: all,
     unusable: [],
+    problems: [],
     env: cli.env,
     folder,
     version: cli.version,
@@ -243,8 +282,8 @@ async function checkAll(cli: CliContext, all: readonly Server[]): Promise<readon
 }
 
 /** Error codes: `invalid_usage`, `config_invalid`. */
-async function logs(cli: CliContext, name: string): Promise<void> {
-  const { servers } = await configured(cli);
+async function logs(cli: CliContext, name: string, { persona }: PersonaOption): Promise<void> {
+  const { servers } = await configured(cli, persona);
   const server = servers.find((each) => each.name === name);
   const folder = mcpFolderPath(cli);
   if (server === undefined) {
@@ -259,10 +298,38 @@ async function logs(cli: CliContext, name: string): Promise<void> {
   }
 }
 
-async function configured(cli: CliContext) {
-  const { configuredServers } = await import("../../mcp/configured-servers.ts");
-  const { mcp: entries } = await settingsOf(cli).at(cli.cwd);
-  return { entries, ...configuredServers(entries, cli.env) };
+/** The servers of a session in this folder. Error codes: `config_invalid`, `persona_not_found`, `persona_invalid`. */
+async function configured(cli: CliContext, persona: string | undefined) {
+  const [{ configuredServers }, { serversHere }, { workFolder }] = await Promise.all([
+    import("../../mcp/configured-servers.ts"),
+    import("../../rules/servers/servers-here.ts"),
+    import("../../rules/trust/wide-folder.ts"),
+  ]);
+  const settings = await settingsOf(cli).at(cli.cwd);
+  const trust = trustSource(cli);
+  const here = await serversHere({
+    configured: settings.mcp,
+    persona: await personaOf(cli, persona, settings.persona),
+    folder: (await workFolder(cli.cwd, trust)).path,
+    trust,
+  });
+  return { here, ...configuredServers(here, cli.env) };
+}
+
+/** The persona that a session would have; null if it is none that can be used and nobody named it. */
+async function personaOf(cli: CliContext, given: string | undefined, configured: string | null) {
+  const [{ loadPersona }, { DEFAULT_PERSONA }] = await Promise.all([
+    import("../../rules/personas/load.ts"),
+    import("../../rules/personas/persona.ts"),
+  ]);
+  const name = given ?? configured ?? DEFAULT_PERSONA;
+  const input = { name, repoPath: cli.cwd, ...personaFolderPaths(cli) };
+  return loadPersona(input).catch((error: unknown) => {
+    if (given === undefined && isRepriseError(error)) {
+      return null;
+    }
+    throw error;
+  });
 }
 
 function noSuchServer(names: readonly string[]) {

@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 import { Command } from "commander";
 
 import { addList } from "../output/add-list.ts";
-import { trustSource } from "../process/config.ts";
+import { personaFolderPaths, trustSource } from "../process/config.ts";
 import { type CliContext, noticeLine, printJson, printLine } from "../process/context.ts";
 import { oneLine } from "../../core/text/terminal-text.ts";
 import { refuseNoFolder } from "./refuse-no-folder.ts";
@@ -48,16 +48,22 @@ async function list(cli: CliContext, { json }: { json?: true }): Promise<void> {
 async function add(cli: CliContext, folder: string): Promise<void> {
   const path = resolve(cli.cwd, folder);
   await refuseNoFolder(path, "The folder");
-  const [{ keepAnswer }, { repositoryHooks }, { hookLine }] = await Promise.all([
+  const [{ keepAnswer }, { startablesOf }, { surveyPersonas }] = await Promise.all([
     import("../../rules/trust/trust.ts"),
-    import("../../rules/config/repository.ts"),
-    import("../../rules/hooks/hook.ts"),
+    import("../../rules/trust/startables.ts"),
+    import("../../rules/personas/list.ts"),
   ]);
-  const hooks = await repositoryHooks(path);
-  const top = await keepAnswer(trustSource(cli), path, { trusted: true, hooks });
+  const folders = personaFolderPaths(cli);
+  const asTrusted = { ...folders, trust: { ...folders.trust, forThisRun: "all" as const } };
+  const personas = await surveyPersonas({ ...asTrusted, repoPath: path });
+  const startables = await startablesOf(path, personas.entries);
+  const seen = startables.map(({ digest }) => digest);
+  const top = await keepAnswer(trustSource(cli), path, { trusted: true, seen });
   printLine(cli, `trusted  ${oneLine(top)}`);
-  for (const hook of hooks) {
-    printLine(cli, `hook     ${oneLine(hookLine(hook))}`);
+  for (const { kind, lines } of startables) {
+    for (const line of lines) {
+      printLine(cli, `${kind === "hook" ? "hook  " : "server"}   ${oneLine(line)}`);
+    }
   }
 }
 

@@ -7,15 +7,10 @@ import { HOOK_EVENTS, hookLine } from "../hooks/hook.ts";
 import { builtInProvider } from "../models/providers.ts";
 import { type Effect, EFFECTS, ruleText } from "../permissions/rule.ts";
 import { DEFAULT_PERSONA } from "../personas/persona.ts";
+import type { McpEntry } from "../servers/server.ts";
 import { SANDBOX_LIMITS } from "../../workspace/sandbox/policy.ts";
 import type { FolderSettings } from "./settings.ts";
-import {
-  type ConfigSection,
-  LIMIT_KEYS,
-  type McpEntry,
-  SANDBOX_KEYS,
-  type UserConfig,
-} from "./user-config.ts";
+import { type ConfigSection, LIMIT_KEYS, SANDBOX_KEYS, type UserConfig } from "./user-config.ts";
 
 /** A value that counts in a folder, and where it comes from. */
 export interface SettingOrigin {

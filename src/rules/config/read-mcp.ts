@@ -2,10 +2,12 @@ import { findNodeAtLocation, type Node } from "jsonc-parser";
 
 import type { Report } from "./read-value.ts";
 import type { ConfigText, McpText, SectionText } from "./schema.ts";
-import type { McpEntries, McpEntry, McpPlace } from "./user-config.ts";
-
-/** Time that a call of a server's tool may take, if nothing says it. */
-const MCP_TIMEOUT_MS = 60_000;
+import {
+  MCP_TIMEOUT_MS,
+  type McpEntries,
+  type McpEntry,
+  type McpPlace,
+} from "../servers/server.ts";
 
 export function mcpEntries(servers: SectionText["mcp"] = {}): McpEntries {
   return Object.fromEntries(Object.entries(servers).map(([name, text]) => [name, entryOf(text)]));
@@ -17,6 +19,8 @@ function entryOf(text: McpText): McpEntry {
     tools: text.tools ?? null,
     timeoutMs: text.timeout_ms ?? MCP_TIMEOUT_MS,
     isEnabled: text.enabled ?? true,
+    from: "config",
+    expands: "values",
   };
 }
 

@@ -1,11 +1,12 @@
 import { join } from "node:path";
 
 import type { ExchangeLimits } from "../../core/exchange-limits.ts";
+import { hooksDigest } from "../hooks/digest.ts";
 import type { Hook } from "../hooks/hook.ts";
 import type { Layer } from "../permissions/layers.ts";
 import { readStart, type Unusable } from "../personas/text-file.ts";
 import { SANDBOX_LIMITS, type SandboxLimits } from "../../workspace/sandbox/policy.ts";
-import { areHooksSeen, isTrusted, type TrustSource } from "../trust/trust.ts";
+import { isSeen, isTrusted, type TrustSource } from "../trust/trust.ts";
 import type { PlacedProblem } from "./load-config.ts";
 import { MAX_CONFIG_BYTES } from "./read-text.ts";
 import type { ProtectedPath, SandboxMaxima } from "./user-config.ts";
@@ -62,7 +63,7 @@ export async function repositoryConfig(
   }
   const { readRepositoryConfig } = await import("./repository-text.ts");
   const { rules, problems, hooks, ...found } = readRepositoryConfig(text.content);
-  const unseen = hooks.length > 0 && !(await areHooksSeen(trust, folder, hooks));
+  const unseen = hooks.length > 0 && !(await isSeen(trust, folder, hooksDigest(hooks)));
   return {
     ...found,
     layers: rules.length === 0 ? [] : [{ name: "repository", rules }],

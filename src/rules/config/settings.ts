@@ -8,14 +8,9 @@ import type { Hook } from "../hooks/hook.ts";
 import { type ModelConfig, modelConfig } from "../models/config.ts";
 import type { KeySource, ProviderConfig } from "../models/provider-config.ts";
 import type { ConfigPermission, Layer } from "../permissions/layers.ts";
+import type { McpEntries } from "../servers/server.ts";
 import { type ConfigText, readConfigText } from "./read-text.ts";
-import type {
-  ConfigSection,
-  McpEntries,
-  ProtectedPath,
-  SandboxMaxima,
-  UserConfig,
-} from "./user-config.ts";
+import type { ConfigSection, ProtectedPath, SandboxMaxima, UserConfig } from "./user-config.ts";
 
 /** Where the settings of one user come from. */
 export interface SettingsSource {

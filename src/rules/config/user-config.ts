@@ -6,6 +6,7 @@ import type { ModelOverride } from "../models/facts.ts";
 import type { Hook } from "../hooks/hook.ts";
 import type { ProviderEntry } from "../models/provider-config.ts";
 import type { Rule } from "../permissions/rule.ts";
+import type { McpEntries } from "../servers/server.ts";
 import type { SandboxLimits } from "../../workspace/sandbox/policy.ts";
 
 /** Part of a config file for all folders, or for one. */
@@ -34,32 +35,6 @@ export interface ConfigSection {
   /** MCP servers by their names. */
   readonly mcp: McpEntries;
 }
-
-export type McpEntries = Readonly<Record<string, McpEntry>>;
-
-/** An MCP server as it is written: `${NAME}` in values of `env` and `headers` is not yet replaced. */
-export interface McpEntry {
-  /** Null for an entry that only turns a server off. */
-  readonly place: McpPlace | null;
-  /** The server's own names of the tools that are used; null for all. */
-  readonly tools: readonly string[] | null;
-  readonly timeoutMs: number;
-  readonly isEnabled: boolean;
-}
-
-/** Where a server is: a program that is started, or an address. */
-export type McpPlace =
-  | {
-      readonly kind: "program";
-      readonly command: string;
-      readonly args: readonly string[];
-      readonly env: Readonly<Record<string, string>>;
-    }
-  | {
-      readonly kind: "address";
-      readonly url: string;
-      readonly headers: Readonly<Record<string, string>>;
-    };
 
 /** Limits of a command in the sandbox that the config sets. */
 export type SandboxMaxima = Readonly<Partial<Pick<SandboxLimits, SandboxLimit>>>;

@@ -6,8 +6,11 @@ import { PersonaError } from "./persona-error.ts";
 import { allowedTools, DENYING, listNote, normalized, type Noted } from "./foreign-denials.ts";
 import { foreignTool } from "./foreign-tools.ts";
 import { quotedName } from "./unknown-tool.ts";
+import { personaServers, SERVERS } from "../servers/persona-servers.ts";
 
-const KNOWN = ["name", "description", "model", "tools", "color", ...DENYING].map(normalized);
+const KNOWN = ["name", "description", "model", "tools", "color", SERVERS, ...DENYING].map(
+  normalized,
+);
 
 /**
  * Front matter written for another program. Its tools become ours if there is an equivalent;
@@ -15,10 +18,11 @@ const KNOWN = ["name", "description", "model", "tools", "color", ...DENYING].map
  * how the persona works. What it denies is denied here, and a denial that cannot be enforced is
  * an error.
  */
-export function foreignFields(yaml: string, known: ToolSet): PersonaFields {
+export function foreignFields(yaml: string, known: ToolSet, path: string): PersonaFields {
   const fields = lenientFields(yaml);
   const tools = foreignTools(fields.get("tools")?.value, known);
   const model = foreignModel(textOf(fields, "model"));
+  const servers = personaServers(fields.get(SERVERS)?.value, path);
   const allowed = allowedTools(fields, tools.value, known);
   return {
     name: textOf(fields, "name"),
@@ -28,7 +32,14 @@ export function foreignFields(yaml: string, known: ToolSet): PersonaFields {
     effort: null,
     fallback: null,
     tools: allowed.value,
-    notes: [...tools.notes, ...allowed.notes, ...model.notes, ...leftOut(fields)],
+    servers: servers.entries,
+    notes: [
+      ...tools.notes,
+      ...allowed.notes,
+      ...model.notes,
+      ...servers.problems,
+      ...leftOut(fields),
+    ],
   };
 }
 

@@ -1,6 +1,8 @@
 import { type Effort, EFFORTS, type Fallback, MAX_FALLBACKS } from "../../core/model-settings.ts";
 import { isServerTool, type ToolSet } from "../../core/tools.ts";
 import { parseModelName } from "../models/name.ts";
+import { personaServers, SERVERS } from "../servers/persona-servers.ts";
+import type { McpEntries } from "../servers/server.ts";
 import { parseFields, type Field } from "./front-matter.ts";
 import { quotedName } from "./unknown-tool.ts";
 import { PersonaError } from "./persona-error.ts";
@@ -13,16 +15,17 @@ export interface PersonaFields {
   readonly effort: Effort | null;
   readonly fallback: Fallback | null;
   readonly tools: readonly string[] | null;
+  readonly servers: McpEntries;
   readonly notes: readonly string[];
 }
 
-const FIELDS = ["name", "description", "model", "effort", "fallback", "tools"];
+const FIELDS = ["name", "description", "model", "effort", "fallback", "tools", SERVERS];
 
 /**
  * Front matter written for Reprise. An unknown field is an error: a `tool:` or a
  * `read_fiel` that went unnoticed would give an agent other tools than its author meant.
  */
-export function ownFields(yaml: string, known: ToolSet): PersonaFields {
+export function ownFields(yaml: string, known: ToolSet, path: string): PersonaFields {
   const fields = parseFields(yaml);
   for (const [name, { line }] of fields) {
     if (!FIELDS.includes(name)) {
@@ -37,6 +40,7 @@ export function ownFields(yaml: string, known: ToolSet): PersonaFields {
     effort: effort(fields.get("effort")),
     fallback: fallback(fields.get("fallback")),
     tools: names,
+    servers: servers(fields.get(SERVERS), path),
     notes: absentNote(names ?? [], known),
   };
 }
@@ -107,6 +111,15 @@ function tools(field: Field | undefined, known: ToolSet): string[] | null {
     );
   }
   return names;
+}
+
+function servers(field: Field | undefined, path: string): McpEntries {
+  const { entries, problems } = personaServers(field?.value, path);
+  const [problem] = problems;
+  if (problem !== undefined) {
+    throw new PersonaError(problem, field?.line);
+  }
+  return entries;
 }
 
 /** Names the tools of servers that are not here: the persona has them wherever the server is. */

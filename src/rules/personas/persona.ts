@@ -1,4 +1,5 @@
 import type { Effort, Fallback } from "../../core/model-settings.ts";
+import type { McpEntries } from "../servers/server.ts";
 
 /** Who answers in sessions that name nobody. */
 export const DEFAULT_PERSONA = "assistant";
@@ -19,6 +20,8 @@ export interface Persona {
   readonly fallback: Fallback | null;
   /** Names of the tools it gets; null for all. */
   readonly tools: readonly string[] | null;
+  /** MCP servers that are used while it answers. Those of a repository only if they were shown. */
+  readonly servers: McpEntries;
   readonly prompt: string;
   readonly source: PersonaSource;
   /** Its file: relative to the repository, or as the folder was given. */

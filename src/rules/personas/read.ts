@@ -32,8 +32,9 @@ export async function readPersona(
   tools: ToolSet,
 ): Promise<Persona> {
   const text = await readText(folder, file);
+  const path = `${folder.shown}/${file}`;
   const { yaml, body } = splitFrontMatter(text);
-  const fields = folder.foreign ? foreignFields(yaml, tools) : ownFields(yaml, tools);
+  const fields = (folder.foreign ? foreignFields : ownFields)(yaml, tools, path);
   const name = fields.name ?? file.slice(0, -".md".length);
   if (!NAME.test(name)) {
     throw new PersonaError("a name is up to 64 letters, digits, - and _, without spaces");
@@ -48,9 +49,10 @@ export async function readPersona(
     effort: fields.effort,
     fallback: fields.fallback,
     tools: fields.tools,
+    servers: fields.servers,
     prompt: body,
     source: folder.source,
-    path: `${folder.shown}/${file}`,
+    path,
     notes: fields.notes,
   };
 }

@@ -16,8 +16,8 @@ export interface Decision {
   readonly at: string;
   /** Fingerprints of the lists that were shown and refused; empty if it is trusted. */
   readonly declined: readonly string[];
-  /** Digests of the hooks that were shown and may run. */
-  readonly hooks: readonly string[];
+  /** Digests of the hooks and servers that were shown and may run. */
+  readonly seen: readonly string[];
 }
 
 const VERSION = 1;
@@ -100,9 +100,9 @@ function parse(text: string): Decision[] {
 
 function decisionOf(value: unknown): Decision {
   if (isObject(value)) {
-    const { path, trusted, at, declined, hooks } = value;
+    const { path, trusted, at, declined, seen } = value;
     if (typeof path === "string" && typeof trusted === "boolean" && typeof at === "string") {
-      return { path, trusted, at, declined: texts(declined), hooks: texts(hooks) };
+      return { path, trusted, at, declined: texts(declined), seen: texts(seen) };
     }
   }
   throw unusable();

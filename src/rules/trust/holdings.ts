@@ -2,14 +2,14 @@ import { createHash } from "node:crypto";
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
 
-import { REPOSITORY_CONFIG, repositoryHooks } from "../config/repository.ts";
-import { hooksDigest } from "../hooks/digest.ts";
-import { type Hook, hookLine } from "../hooks/hook.ts";
+import { REPOSITORY_CONFIG } from "../config/repository.ts";
 import { INSTRUCTIONS_FILE } from "../personas/repo-instructions.ts";
 import { isBroken, type PersonaEntry } from "../personas/persona.ts";
 import type { PersonaFolders } from "../personas/folders.ts";
 import { surveySkills } from "../skills/survey.ts";
 import { surveyPersonas } from "../personas/list.ts";
+import { MCP_FILE } from "../servers/server.ts";
+import { type Startable, startablesOf } from "./startables.ts";
 
 const SCHEMA_FOLDER = ".reprise/schemas";
 
@@ -19,14 +19,14 @@ type FindSchemas = (
   within: string,
 ) => Promise<readonly string[] | "outside" | "too_large">;
 
-/** Content of a folder for the agent and for plans. Trust is needed for its personas, its config and AGENTS.md. */
+/** Content of a folder for the agent and for plans. Trust is needed for its personas, its config, its servers and AGENTS.md. */
 export interface Holdings {
   /** Descriptions for a person to read, like `AGENTS.md (2 KB)`; empty if there is nothing. */
   readonly items: readonly string[];
   /** Items that are not used without trust: all but the schemas. `plan validate` uses schemas anyway. */
   readonly withheld: readonly string[];
-  /** Commands that its config would run, which are among the items. */
-  readonly hooks: readonly Hook[];
+  /** What it would run, each line of which is among the items. */
+  readonly startables: readonly Startable[];
   /** Changes whenever a name, a path or a size of the list changes. */
   readonly fingerprint: string;
 }
@@ -37,19 +37,24 @@ export async function holdingsOf(
   folder: string,
   findSchemas: FindSchemas,
 ): Promise<Holdings> {
-  const [instructions, config, hooks, skills, personas, schemas] = await Promise.all([
+  const [instructions, config, servers, skills, personas, schemas] = await Promise.all([
     sizeOf(join(folder, INSTRUCTIONS_FILE)),
     sizeOf(join(folder, REPOSITORY_CONFIG)),
-    repositoryHooks(folder),
+    sizeOf(join(folder, MCP_FILE)),
     skillsOf(personaFolders, folder),
     personasOf(personaFolders, folder),
     findSchemas(join(folder, SCHEMA_FOLDER), folder).then(schemaItem, () => null),
   ]);
+  const startables = await startablesOf(
+    folder,
+    personas.map(({ entry }) => entry),
+  );
   const withheld = [
     ...(instructions === null ? [] : [`${INSTRUCTIONS_FILE} (${shownSize(instructions)})`]),
     ...(config === null ? [] : [`${REPOSITORY_CONFIG} (${shownSize(config)})`]),
+    ...(servers === null ? [] : [`${MCP_FILE} (${shownSize(servers)})`]),
     // a command is shown whole, whatever is not shown of a long list
-    ...hooks.map((hook) => `hook ${hookLine(hook)}`),
+    ...startables.flatMap(({ kind, lines }) => lines.map((line) => `${kind} ${line}`)),
     ...personas.map(({ item }) => item),
     ...skills.map(({ item }) => item),
   ];
@@ -61,16 +66,17 @@ export async function holdingsOf(
     instructions,
     bytes,
     ...(config === null ? [] : [config]),
-    ...(hooks.length === 0 ? [] : [hooksDigest(hooks)]),
+    ...(servers === null ? [] : [servers]),
+    ...startables.map(({ digest }) => digest),
   ];
   const fingerprint = createHash("sha256").update(JSON.stringify(exact)).digest("hex");
-  return { items, withheld, hooks, fingerprint };
+  return { items, withheld, startables, fingerprint };
 }
 
 async function personasOf(
   personaFolders: PersonaFolders,
   folder: string,
-): Promise<{ item: string; bytes: number | null }[]> {
+): Promise<{ item: string; bytes: number | null; entry: PersonaEntry }[]> {
   const untrusted = {
     ...personaFolders,
     trust: { ...personaFolders.trust, file: null, forThisRun: "none" as const },
@@ -85,7 +91,8 @@ async function personasOf(
       .toSorted((a, b) => isFirst(a) - isFirst(b))
       .map(async (entry) => {
         const replaced = replacedBy(entry);
-        return { item: itemOf(entry, replaced), bytes: await sizeOf(join(folder, entry.path)) };
+        const bytes = await sizeOf(join(folder, entry.path));
+        return { item: itemOf(entry, replaced), bytes, entry };
       }),
   );
 }

@@ -1,10 +1,12 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 
+import { MCP_FILE } from "../servers/server.ts";
 import { COMMAND_FOLDERS, SKILL_FOLDERS } from "../skills/places.ts";
 
 const NAMES = [
   "AGENTS.md",
+  MCP_FILE,
   ".reprise",
   ".claude/agents",
   ".agents/agents",

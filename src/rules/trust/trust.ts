@@ -1,6 +1,4 @@
 import { isRepriseError, RepriseError } from "../../core/errors.ts";
-import type { Hook } from "../hooks/hook.ts";
-import { hooksDigest } from "../hooks/digest.ts";
 import { changeDecision, type Decision, readDecisions } from "./decisions.ts";
 import { projectTop } from "./project-top.ts";
 import type { FolderChoice } from "./wide-folder.ts";
@@ -47,17 +45,17 @@ export async function answerFor(
   return declined ? "declined" : "unanswered";
 }
 
-/** True if the user trusts the project and was shown exactly these hooks of the folder. Never throws. */
-export async function areHooksSeen(
+/** True if the user trusts the project and was shown what of the folder has this digest: see `Startable`. Never throws. */
+export async function isSeen(
   source: TrustSource,
   folder: string,
-  hooks: readonly Hook[],
+  digest: string,
 ): Promise<boolean> {
   if (await isTrustedForThisRun(source, folder)) {
     return true;
   }
   const decision = await decisionOn(source, folder);
-  return decision?.trusted === true && decision.hooks.includes(hooksDigest(hooks));
+  return decision?.trusted === true && decision.seen.includes(digest);
 }
 
 async function isTrustedForThisRun(
@@ -97,12 +95,14 @@ async function decisionOn(source: TrustSource, folder: string): Promise<Decision
   }
 }
 
-/** Lists of one project that a no, and hooks that a yes, is remembered for. */
+/** Lists of one project that a no is remembered for. */
 const MAX_DECLINED = 50;
+/** Digests of one project that a yes is remembered for: a folder has up to 200 personas with servers. */
+const MAX_SEEN = 400;
 
-/** Answer of the user: a yes, with the hooks of the folder that were shown, or a no to the list with this fingerprint. */
+/** Answer of the user: a yes, with the digests of what was shown of the folder, or a no to the list with this fingerprint. */
 export type GivenAnswer =
-  | { readonly trusted: true; readonly hooks: readonly Hook[] }
+  | { readonly trusted: true; readonly seen: readonly string[] }
   | { readonly trusted: false; readonly declined: string };
 
 /** Keeps the user's answer. Returns the folder that it counts for. Error codes: `config_invalid`. */
@@ -117,11 +117,10 @@ export async function keepAnswer(
     const kept = { path, trusted: answer.trusted, at };
     if (!answer.trusted) {
       const declined = [...(before?.declined ?? []), answer.declined].slice(-MAX_DECLINED);
-      return { ...kept, declined, hooks: [] };
+      return { ...kept, declined, seen: [] };
     }
-    const seen = answer.hooks.length === 0 ? [] : [hooksDigest(answer.hooks)];
-    const hooks = [...new Set([...(before?.hooks ?? []), ...seen])].slice(-MAX_DECLINED);
-    return { ...kept, declined: [], hooks };
+    const others = (before?.seen ?? []).filter((digest) => !answer.seen.includes(digest));
+    return { ...kept, declined: [], seen: [...others, ...answer.seen].slice(-MAX_SEEN) };
   });
   return path;
 }

@@ -41,6 +41,7 @@ async function askBesideFinished({ store, session }: Bench): Promise<void> {
       source: "built-in",
       path: "",
       notes: [],
+      servers: {},
     },
     folder: session.repo_path,
     root: null,

@@ -79,6 +79,7 @@ async function cutWhileToolsRan(
       source: "built-in",
       path: "",
       notes: [],
+      servers: {},
     },
     folder: bench.repo,
     root: null,

@@ -184,6 +184,7 @@ async function changeFirstMessage({ store, session, repo }: Bench): Promise<void
       source: "built-in",
       path: "",
       notes: [],
+      servers: {},
     },
     folder: repo,
     root: null,

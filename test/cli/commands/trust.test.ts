@@ -342,6 +342,40 @@ describe.skipIf(!canMakeTerminal)("in a terminal (needs util-linux' script)", ()
     expect((await again.finished).screen).not.toContain(QUESTION);
   });
 
+  it("[MCP-31] shows each server of a folder before it is trusted, and asks again if one changes", async () => {
+    const home = freshHome();
+    const write = (command: string): void =>
+      put(
+        join(home.project, ".mcp.json"),
+        JSON.stringify({
+          mcpServers: {
+            files: { command, args: ["a b", "\u001b]0;x\u0007"], env: { ROOT: "${HOME}" } },
+            far: { url: "https://mcp.example.com/mcp", headers: { Authorization: "hidden" } },
+          },
+        }),
+      );
+    const screenAfter = async (shown: RegExp, answer: string): Promise<string> => {
+      const terminal = openTerminal(home);
+      await terminal.shows(shown);
+      await terminal.shows(QUESTION);
+      terminal.type(`${answer}\r`);
+      await terminal.shows(/\n> $/);
+      terminal.type("/exit\r");
+      return (await terminal.finished).screen;
+    };
+    write("one");
+    const first = await screenAfter(/MCP server files: one "a b" [^]*MCP server far: /, "y");
+    expect(first).toContain("(gets ROOT; reads your HOME)");
+    expect(first).toContain("https://mcp.example.com/mcp (gets Authorization)");
+    expect(first).not.toContain("hidden");
+    write("two");
+    await screenAfter(/which you trust, has new MCP servers:\n {2}MCP server files: two/, "y");
+    const again = openTerminal(home);
+    await again.shows(/\n> $/);
+    again.type("/exit\r");
+    expect((await again.finished).screen).not.toContain(QUESTION);
+  });
+
   it("[TRUST-4] [TRUST-29] leaving stores nothing and begins nothing; an empty folder is not asked about", async () => {
     const { home } = await hostileHome();
     const terminal = openTerminal(home);

@@ -41,6 +41,7 @@ describe("loadPersona", () => {
       source: "repository",
       path: ".reprise/personas/x.md",
       notes: [],
+      servers: {},
     });
   });
 

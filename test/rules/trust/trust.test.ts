@@ -61,7 +61,7 @@ function startDelegatingModel() {
   });
 }
 
-const YES = { trusted: true, hooks: [] } as const;
+const YES = { trusted: true, seen: [] } as const;
 
 describe("a folder that is not trusted", () => {
   it("[TRUST-1] [TRUST-33] [TRUST-34] gives no persona and no instructions, whatever its files say", async () => {

@@ -96,23 +96,49 @@ async function checkUserConfig(cli: CliContext): Promise<Check[]> {
     if (config === null) {
       return [];
     }
-    const [{ settingOrigins }, { configuredServers }] = await Promise.all([
-      import("../../../rules/config/origins.ts"),
-      import("../../../mcp/configured-servers.ts"),
-    ]);
+    const { settingOrigins } = await import("../../../rules/config/origins.ts");
     const here = await settings.at(cli.cwd);
-    const { unusable } = configuredServers(here.mcp, cli.env);
-    return [
-      ...settingOrigins(here, cli.env, config)
-        .filter(({ from }) => from !== "default")
-        .map(({ key, value, from }) =>
-          ok("config", `${key} is ${shownValue(value)}, from ${from}.`),
-        ),
-      ...unusable.map(({ problem }) => warning("config", problem)),
-    ];
+    return settingOrigins(here, cli.env, config)
+      .filter(({ from }) => from !== "default")
+      .map(({ key, value, from }) => ok("config", `${key} is ${shownValue(value)}, from ${from}.`));
   } catch (error) {
     return [failedBy(error, "config")];
   }
+}
+
+/** The MCP servers of this folder that cannot be used, and those that its own file names. Starts none. */
+export async function checkServers(cli: CliContext): Promise<Check[]> {
+  const [{ serversHere }, { configuredServers }, { serverLine }, { workFolder }] =
+    await Promise.all([
+      import("../../../rules/servers/servers-here.ts"),
+      import("../../../mcp/configured-servers.ts"),
+      import("../../../rules/servers/consent.ts"),
+      import("../../../rules/trust/wide-folder.ts"),
+    ]);
+  const trust = trustSource(cli);
+  const configured = await settingsOf(cli)
+    .at(cli.cwd)
+    .then(
+      ({ mcp }) => mcp,
+      () => ({}),
+    );
+  const here = await serversHere({
+    configured,
+    persona: null,
+    folder: (await workFolder(cli.cwd, trust)).path,
+    trust,
+  });
+  const { unusable, problems } = configuredServers(here, cli.env);
+  return [
+    ...Object.entries(here.entries)
+      .filter(([, { from }]) => from !== "config")
+      .map(([name, entry]) =>
+        ok("mcp", `${entry.from} has the server ${oneLine(serverLine(name, entry))}`),
+      ),
+    ...[...new Set([...problems, ...unusable.map(({ problem }) => problem)])].map((problem) =>
+      warning("mcp", problem),
+    ),
+  ];
 }
 
 /** The personas that a session in this folder could choose, and the files that cannot be used. */

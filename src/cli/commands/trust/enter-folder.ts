@@ -1,5 +1,5 @@
-import type { Hook } from "../../../rules/hooks/hook.ts";
 import type { Holdings } from "../../../rules/trust/holdings.ts";
+import type { Startable } from "../../../rules/trust/startables.ts";
 import type { GivenAnswer } from "../../../rules/trust/trust.ts";
 import { holdsAnything } from "../../../rules/trust/holds-anything.ts";
 import { isRepriseError } from "../../../core/errors.ts";
@@ -25,7 +25,7 @@ export async function enterFolder({ cli, folder, from, ask }: EnterInput): Promi
   if (folder === null || !holdsAnything(folder)) {
     return true;
   }
-  const [{ holdingsOf }, { answerFor, areHooksSeen, isSameProject }, { findSchemaFiles }] =
+  const [{ holdingsOf }, { answerFor, isSeen, isSameProject }, { findSchemaFiles }] =
     await Promise.all([
       import("../../../rules/trust/holdings.ts"),
       import("../../../rules/trust/trust.ts"),
@@ -40,9 +40,12 @@ export async function enterFolder({ cli, folder, from, ask }: EnterInput): Promi
   if (answer === "unanswered" && ask) {
     return askAboutFolder(cli, folder, holdings);
   }
-  const { hooks } = holdings;
-  if (answer === "trusted" && ask && hooks.length > 0) {
-    return (await areHooksSeen(folders.trust, folder, hooks)) || askAboutHooks(cli, folder, hooks);
+  if (answer === "trusted" && ask) {
+    const seen = await Promise.all(
+      holdings.startables.map(({ digest }) => isSeen(folders.trust, folder, digest)),
+    );
+    const unseen = holdings.startables.filter((_, at) => seen[at] === false);
+    return unseen.length === 0 || askAboutStartables(cli, folder, unseen);
   }
   if (answer !== "trusted" && holdings.withheld.length > 0) {
     const isHere = await isSameProject({ home: folders.trust.home, a: from, b: folder });
@@ -73,8 +76,9 @@ async function askAboutFolder(
   holdings: Holdings,
 ): Promise<boolean> {
   noticeLine(cli, `The folder ${oneLine(folder)} has files that direct the agent:`);
-  // every hook is shown: they come after the instructions and the config
-  const max = Math.max(MAX_ASKED, holdings.hooks.length + 2);
+  // every command is shown: they come after the instructions and the files that name them
+  const commands = holdings.startables.reduce((sum, { lines }) => sum + lines.length, 0);
+  const max = Math.max(MAX_ASKED, commands + 3);
   for (const item of firstOf(holdings.items, max)) {
     noticeLine(cli, `  ${item}`);
   }
@@ -82,31 +86,39 @@ async function askAboutFolder(
   if (answer === "leave") {
     return false;
   }
-  const { hooks, fingerprint: declined } = holdings;
+  const { startables, fingerprint: declined } = holdings;
   await keep(
     cli,
     folder,
-    answer === "use" ? { trusted: true, hooks } : { trusted: false, declined },
+    answer === "use"
+      ? { trusted: true, seen: digestsOf(startables) }
+      : { trusted: false, declined },
   );
   return true;
 }
 
-/** Asks about the hooks of a folder that is trusted, if they are others than those that were shown. */
-async function askAboutHooks(
+/** Asks about what a folder that is trusted would run, as far as it was not shown. */
+async function askAboutStartables(
   cli: CliContext,
   folder: string,
-  hooks: readonly Hook[],
+  unseen: readonly Startable[],
 ): Promise<boolean> {
-  const { hookLine } = await import("../../../rules/hooks/hook.ts");
-  noticeLine(cli, `The folder ${oneLine(folder)}, which you trust, has new hooks:`);
-  for (const hook of hooks) {
-    noticeLine(cli, `  hook ${oneLine(hookLine(hook))}`);
+  const kinds = [...new Set(unseen.map(({ kind }) => `${kind}s`))].join(" and ");
+  noticeLine(cli, `The folder ${oneLine(folder)}, which you trust, has new ${kinds}:`);
+  for (const { kind, lines } of unseen) {
+    for (const line of lines) {
+      noticeLine(cli, `  ${kind} ${oneLine(line)}`);
+    }
   }
   const answer = await readAnswer(cli);
   if (answer === "use") {
-    await keep(cli, folder, { trusted: true, hooks });
+    await keep(cli, folder, { trusted: true, seen: digestsOf(unseen) });
   }
   return answer !== "leave";
+}
+
+function digestsOf(startables: readonly Startable[]): readonly string[] {
+  return startables.map(({ digest }) => digest);
 }
 
 async function readAnswer(cli: CliContext): Promise<"use" | "without" | "leave"> {

@@ -1,0 +1,182 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+
+import { describe, expect, it } from "vitest";
+
+import { hostile, notedIn, SOUND, type WrittenServer } from "../helpers/mcp.ts";
+import { startModelServer } from "../helpers/model-server.ts";
+import { freshHome } from "../helpers/reprise.ts";
+import { temporaryFolder } from "../helpers/temp.ts";
+import { trustFolder } from "../helpers/trust.ts";
+
+type Servers = Readonly<Record<string, WrittenServer>>;
+
+function write(file: string, text: string): void {
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(file, text);
+}
+
+/** A home whose model calls the tool `name` of a server once, and repeats the result. */
+async function homeWith(name: string, variables: Readonly<Record<string, string>> = {}) {
+  const server = await startModelServer({
+    answer: (messages) => {
+      const last = messages.at(-1);
+      return last?.role === "user"
+        ? { toolCalls: [{ name, arguments: "{}" }] }
+        : { content: `end: ${last?.content}` };
+    },
+  });
+  const home = freshHome({
+    ...server.env("openai"),
+    REPRISE_MODEL: "openai:gpt-test",
+    ...variables,
+  });
+  return {
+    ...home,
+    server,
+    servers: (mcpServers: Servers) =>
+      write(join(home.project, ".mcp.json"), JSON.stringify({ mcpServers })),
+    persona: (path: string, front: string) =>
+      write(join(home.project, path), `---\ndescription: x\n${front}\n---\nBe brief.\n`),
+    configure: (config: object) =>
+      write(join(home.home, ".config/reprise/config.jsonc"), JSON.stringify(config)),
+    ask: (...args: string[]) => home.call(["-p", "go", "--permission", "all", ...args]),
+  };
+}
+
+const noted = () => join(temporaryFolder(), "noted");
+const startsIn = (file: string) => notedIn(file).filter((line) => line.startsWith("start"));
+
+describe("servers of .mcp.json", () => {
+  it("[MCP-31] start only once they were shown, and never as others than were shown", async () => {
+    const home = await homeWith("bad__act", { ITS_TOKEN: "very-secret-value" });
+    const file = noted();
+    const server: WrittenServer = { ...hostile("sound", file), env: { A_TOKEN: "${ITS_TOKEN}" } };
+    home.servers({ bad: server });
+    // not trusted
+    const untrusted = await home.ask();
+    expect(untrusted.stdout).toContain("there is no tool of this name");
+    expect(untrusted.stderr).toMatch(/not trusted, so these are not used: \.mcp\.json \(/);
+    await home.call(["mcp", "check"]);
+    // trusted without them
+    trustFolder(home.home, home.project);
+    const unseen = await home.ask();
+    expect(unseen.stderr).toContain(".mcp.json has MCP servers that you have not seen");
+    await home.call(["mcp", "check"]);
+    expect((await home.call(["doctor"])).stdout).toContain("servers that you have not seen");
+    expect(startsIn(file)).toEqual([]);
+    // shown
+    const added = await home.call(["trust", "add"]);
+    expect(added.stdout).toContain(
+      `server   bad: ${process.execPath} ${(server["args"] as string[]).join(" ")} (gets A_TOKEN; reads your ITS_TOKEN)`,
+    );
+    expect(added.stdout).not.toContain("very-secret-value");
+    expect((await home.ask()).stdout).toContain("end: called");
+    const starts = startsIn(file).length;
+    expect(starts).toBeGreaterThan(0);
+    // changed
+    home.servers({ bad: { ...server, env: { A_TOKEN: "other" } } });
+    const changed = await home.ask();
+    expect(changed.stderr).toContain("that you have not seen");
+    expect(startsIn(file)).toHaveLength(starts);
+    // for one run
+    expect((await home.ask("--trust")).stdout).toContain("end: called");
+  });
+
+  it("[MCP-30] get variables of the user, or the defaults of the file", async () => {
+    const home = await homeWith("sound__variable");
+    home.servers({
+      sound: { ...SOUND, command: "${NODE:-nothing}", args: ["${WHERE}"], env: {} },
+      other: { ...SOUND, env: { A: "${NOT_SET}" } },
+    });
+    await home.call(["trust", "add"]);
+    const missing = await home.call(["mcp", "check"]);
+    expect(missing.stderr).toContain("needs the variable WHERE");
+    expect(missing.stderr).toContain("needs the variable NOT_SET");
+    const [where = ""] = SOUND["args"] as string[];
+    const found = await home.call(["mcp", "check", "sound", "--json"], {
+      env: { WHERE: where, NODE: process.execPath },
+    });
+    expect(JSON.parse(found.stdout)).toMatchObject([{ name: "sound", ok: true }]);
+  });
+
+  it("[MCP-32] count less than the user's own of the same name, and the list says so", async () => {
+    const home = await homeWith("sound__variable");
+    const file = noted();
+    home.servers({ sound: hostile("sound", file), off: SOUND, mine: SOUND });
+    home.configure({ mcp: { sound: SOUND, off: { enabled: false } } });
+    expect(await home.json(["mcp", "list", "--json"])).toMatchObject([
+      { name: "sound", from: "config", problem: null },
+      { name: "off", from: "config", enabled: false },
+      { name: "sound", from: ".mcp.json", problem: expect.stringContaining("another one") },
+      { name: "off", from: ".mcp.json", problem: expect.stringContaining("another one") },
+      { name: "mine", from: ".mcp.json", problem: expect.stringContaining("not trusted") },
+    ]);
+    await home.call(["trust", "add"]);
+    const { stdout } = await home.call(["mcp", "list"]);
+    expect(stdout).toMatch(/^mine +on +\S+ +\.mcp\.json/m);
+    await home.call(["mcp", "check"]);
+    expect(startsIn(file)).toEqual([]);
+  });
+
+  it("[MCP-33] cost themselves and nothing else if they cannot be used", async () => {
+    const home = await homeWith("good__act");
+    home.servers({ good: hostile("sound"), bad: { command: 5 }, "\u001b[2J": { command: "x" } });
+    await home.call(["trust", "add"]);
+    const { stdout, stderr } = await home.ask();
+    expect(stdout).toContain("end: called");
+    expect(stderr).toContain(`In .mcp.json, the server "bad" is not used: its command`);
+    expect(stderr).not.toContain("\u001b");
+    write(join(home.project, ".mcp.json"), "{");
+    const broken = await home.ask();
+    expect(broken.code).toBe(0);
+    expect(broken.stderr).toContain(".mcp.json is not used: it is not JSON.");
+  });
+});
+
+describe("servers of personas", () => {
+  const inline = (server: WrittenServer, name = "extra") =>
+    `mcpServers:\n  - ${JSON.stringify({ [name]: server })}\n  - elsewhere`;
+
+  it("[MCP-34] are used only while their persona answers, once they were shown", async () => {
+    const home = await homeWith("extra__act");
+    const file = noted();
+    home.persona(".claude/agents/helper.md", `name: helper\n${inline(hostile("sound", file))}`);
+    trustFolder(home.home, home.project);
+    const unseen = await home.ask("--persona", "helper");
+    expect(unseen.stderr).toContain("helper.md has MCP servers that you have not seen");
+    expect((await home.call(["trust", "add"])).stdout).toMatch(
+      /^server {3}extra: .*hostile\.ts sound .*\(\.claude\/agents\/helper\.md\)$/m,
+    );
+    expect((await home.ask()).stdout).toContain("there is no tool of this name");
+    expect(startsIn(file)).toEqual([]);
+    expect((await home.ask("--persona", "helper")).stdout).toContain("end: called");
+    expect(await home.json(["mcp", "list", "--json"])).toEqual([]);
+    expect(await home.json(["mcp", "list", "--persona", "helper", "--json"])).toMatchObject([
+      { name: "extra", from: ".claude/agents/helper.md", problem: null },
+    ]);
+  });
+
+  it("[MCP-34] in the form of Reprise are an object, whose mistakes are errors", async () => {
+    const home = await homeWith("extra__act");
+    const path = ".reprise/personas/helper.md";
+    home.persona(path, `mcpServers: ${JSON.stringify({ extra: hostile("sound") })}`);
+    expect((await home.ask("--persona", "helper", "--trust")).stdout).toContain("end: called");
+    home.persona(path, "mcpServers: { extra: { command: 5 } }");
+    const { code, stderr } = await home.ask("--persona", "helper", "--trust");
+    expect(code).not.toBe(0);
+    expect(stderr).toContain(`line 3: the server "extra" is not used: its command must be a text`);
+  });
+
+  it("[MCP-34] of the user's own personas need no trust, and win over the config", async () => {
+    const home = await homeWith("extra__act");
+    const file = noted();
+    home.configure({ mcp: { extra: hostile("sound", file) } });
+    write(
+      join(home.home, ".config/reprise/personas/helper.md"),
+      `---\nmcpServers: ${JSON.stringify({ extra: hostile("sound") })}\n---\nBe brief.\n`,
+    );
+    expect((await home.ask("--persona", "helper")).stdout).toContain("end: called");
+    expect(startsIn(file)).toEqual([]);
+  });
+});
