@@ -21,7 +21,7 @@ import type { OpenedHooks } from "./hooks/open-hooks.ts";
 import type { ModelConfig } from "../rules/models/config.ts";
 import type { Judge } from "../rules/permissions/judge.ts";
 import type { Scrub } from "../core/text/scrub.ts";
-import type { Conceal } from "../core/secrets.ts";
+import type { Conceal, Secret } from "../core/secrets.ts";
 import type { Skill } from "../rules/skills/skill.ts";
 import type { Persona } from "../rules/personas/persona.ts";
 import type { TakenSessions } from "./taken-sessions.ts";
@@ -129,7 +129,9 @@ export interface Prepared extends AnsweringModel {
   readonly instructions: string | null;
   /** Skills of its folder, if that is trusted, and of the user. */
   readonly skills: readonly Skill[];
-  /** Replaces the secrets of Reprise, as they are when the exchange begins. */
+  /** Adds secrets that are known only now, such as the token of a login. */
+  readonly learn: (secrets: readonly Secret[]) => void;
+  /** Replaces the secrets of Reprise. */
   readonly conceal: Conceal;
   /** Takes them out of what providers write, with parts of them and what looks like one. */
   readonly scrub: Scrub;

@@ -17,14 +17,21 @@ export async function serversOf({
   prepared,
   held,
 }: ExchangeContext): Promise<Servers | null> {
-  const { root, conceal, mcp } = prepared;
+  const { root, conceal, learn, mcp } = prepared;
   const { session } = held;
   const isUsed = mcp.servers.length + mcp.unusable.length + mcp.problems.length > 0;
   const { asks = true } = options.permission ?? {};
-  const input = { ...mcp, session_id: session.id, cwd: root, conceal, asks };
+  const input = {
+    ...mcp,
+    session_id: session.id,
+    cwd: root,
+    conceal,
+    onSecrets: learn,
+    asks,
+  };
   const waiting = options.heldServers.take(session.id);
   if (waiting?.isAs(input) === true) {
-    return waiting.resume();
+    return waiting.resume(input);
   }
   await waiting?.end();
   return options.mcp === undefined || !isUsed ? null : new Servers({ ...options.mcp, ...input });

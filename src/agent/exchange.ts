@@ -287,6 +287,10 @@ async function prepare(
         ? null
         : await repoInstructions(session.repo_path, options.personas.trust),
     skills: folder.path === null ? [] : await skillsIn(options, session.repo_path),
+    learn: (secrets) => {
+      known.push(...secrets);
+      hiding = hidingOf(known);
+    },
     conceal: (text) => hiding.conceal(text),
     scrub: (text) => hiding.scrub(text),
   };

@@ -1,3 +1,10 @@
+/** Error of an answer that is broken off. */
+export class TooLarge extends Error {
+  constructor() {
+    super("its answer is too large");
+  }
+}
+
 /** A fetch that breaks off an answer, or an event of a stream, after so many bytes. */
 export function boundedFetch(maxBytes: number): typeof fetch {
   return async (input, init) => {
@@ -19,7 +26,7 @@ function boundedBytes(maxBytes: number): TransformStream<Uint8Array, Uint8Array>
     transform: (chunk, controller) => {
       bytes += chunk.length;
       if (bytes > maxBytes) {
-        controller.error(new Error("its answer is too large"));
+        controller.error(new TooLarge());
       } else {
         controller.enqueue(chunk);
       }
@@ -45,7 +52,7 @@ function boundedEvents(maxBytes: number): TransformStream<Uint8Array, Uint8Array
           isLineEmpty = false;
         }
         if (bytes > maxBytes) {
-          controller.error(new Error("its answer is too large"));
+          controller.error(new TooLarge());
           return;
         }
       }

@@ -4,6 +4,7 @@ import { oneLine } from "../core/text/terminal-text.ts";
 import { isSecretName, type Secret } from "../core/secrets.ts";
 import {
   expandedTexts,
+  type McpClient,
   type McpEntry,
   type McpPlace,
   withVariables,
@@ -19,6 +20,8 @@ export interface Server {
   readonly place: McpPlace;
   readonly tools: readonly string[] | null;
   readonly timeoutMs: number;
+  /** A registered client for logins, with the value of its secret; null for none. */
+  readonly client: McpClient | null;
   /** Names the server and its place, without the values of variables. */
   readonly hash: string;
   /** Values that neither models nor people are shown. */
@@ -91,7 +94,7 @@ function serverOf(
   if (missing !== null) {
     return `The MCP server ${name} needs the variable ${missing}, which is not set. Set it, or turn the server off.`;
   }
-  const { place: expanded, secrets } = withValues(entry, env);
+  const { place: expanded, client, secrets } = withValues(entry, env);
   if (expanded.kind === "address" && !isAddress(expanded.url)) {
     return `The MCP server ${name} cannot be used: its address is none once its variables are replaced.`;
   }
@@ -103,6 +106,7 @@ function serverOf(
     place: expanded,
     tools,
     timeoutMs,
+    client,
     hash: createHash("sha256")
       .update(JSON.stringify([name, place]))
       .digest("hex")
@@ -124,9 +128,13 @@ function missingVariable(entry: McpEntry, env: Env): string | null {
 
 /** Replaces the variables of a place. Secret is what a variable gave, and what a name says. */
 function withValues(
-  { place, expands }: McpEntry & { readonly place: McpPlace },
+  { place, client, expands }: McpEntry & { readonly place: McpPlace },
   env: Env,
-): { readonly place: McpPlace; readonly secrets: readonly Secret[] } {
+): {
+  readonly place: McpPlace;
+  readonly client: McpClient | null;
+  readonly secrets: readonly Secret[];
+} {
   const secrets: Secret[] = [];
   const expanded = (text: string, onValue: (name: string, value: string) => void): string =>
     withVariables(text, (variable, fallback) => {
@@ -158,7 +166,12 @@ function withValues(
         return [key, value];
       }),
     );
+  const secret = client?.secret ?? null;
   return {
+    client:
+      client === null || secret === null
+        ? client
+        : { ...client, secret: inValues({ client_secret: secret })["client_secret"] ?? null },
     place:
       place.kind === "program"
         ? {

@@ -1,5 +1,6 @@
 import {
   Client,
+  InsufficientScopeError,
   ProtocolError,
   SdkError,
   SdkErrorCode,
@@ -11,10 +12,13 @@ import {
 
 import { systemCode } from "../core/errors.ts";
 import { oneLine } from "../core/text/terminal-text.ts";
+import type { Secret } from "../core/secrets.ts";
 import type { Server } from "./configured-servers.ts";
 import { type GivenTool, listTools, type ToolList } from "./listed-tools.ts";
 import { boundedFetch } from "./bounded-fetch.ts";
 import { getPrompt, listPrompts, type ListedPrompt, readResource } from "./offers.ts";
+import { loginPlace } from "./oauth/logins.ts";
+import { Tokens } from "./oauth/tokens.ts";
 import { MAX_MESSAGE_BYTES, type Program, ProgramTransport } from "./program-transport.ts";
 import { RunningCall, type ToolCall } from "./running-call.ts";
 import { cancelTask, passTasks, pollTask, type PolledTask, TASKS, updateTask } from "./tasks.ts";
@@ -31,6 +35,10 @@ export interface ConnectOptions {
   /** For the connection with the first list of tools. */
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
+  /** Keeps logins; null for nowhere. */
+  readonly folder: string | null;
+  /** Gets the tokens of a login before they are sent. */
+  readonly onSecrets: (secrets: readonly Secret[]) => void;
 }
 
 /** A connection to a server, with the tools that it has. */
@@ -88,6 +96,20 @@ export async function connect(options: ConnectOptions): Promise<Connection> {
   }
 }
 
+/** A server that cannot be used without `reprise mcp login`. */
+class LoginNeeded extends Error {
+  constructor(name: string) {
+    super(`it needs a login: \`reprise mcp login ${name}\``);
+  }
+}
+
+function isRefused(error: unknown): boolean {
+  return (
+    error instanceof UnauthorizedError ||
+    (error instanceof SdkHttpError && error.data.status === 401)
+  );
+}
+
 function isClosed(error: unknown): boolean {
   return (
     error instanceof SdkError &&
@@ -141,9 +163,15 @@ async function connectAs(
     await transport.close();
   };
   try {
-    await raced(client.connect(transport, { timeout: timeoutMs, signal }), signal);
+    const asking = <Value>(work: Promise<Value>): Promise<Value> =>
+      work.catch((error: unknown) => {
+        throw isRefused(error) && loginPlace(server) !== null
+          ? new LoginNeeded(server.name)
+          : error;
+      });
+    await asking(raced(client.connect(transport, { timeout: timeoutMs, signal }), signal));
     const ask = async (timeout: number, until: AbortSignal): Promise<ToolList> => {
-      const given = await raced(allTools(client, { timeout, signal: until }), until);
+      const given = await asking(raced(allTools(client, { timeout, signal: until }), until));
       return listTools(server.name, given, server.tools);
     };
     let asked = performance.now();
@@ -164,19 +192,24 @@ async function connectAs(
       protocol: client.getNegotiatedProtocolVersion() ?? "unknown",
       isOpen: () => isOpen,
       call: (call) => {
-        const running = new RunningCall(client, call, () => calls.delete(running));
+        const running = new RunningCall(client, call, { onEnd: () => calls.delete(running), asking });
         calls.add(running);
         return running;
       },
-      pollTask: (id, until) => pollTask(client, id, { timeoutMs: server.timeoutMs, signal: until }),
+      pollTask: (id, until) =>
+        asking(pollTask(client, id, { timeoutMs: server.timeoutMs, signal: until })),
       updateTask: (id, responses) =>
-        updateTask(client, id, responses, { timeoutMs: server.timeoutMs, signal: undefined }),
-      cancelTask: (id) => cancelTask(client, id, { timeoutMs: CANCEL_MS, signal: undefined }),
+        asking(
+          updateTask(client, id, responses, { timeoutMs: server.timeoutMs, signal: undefined }),
+        ),
+      cancelTask: (id) =>
+        asking(cancelTask(client, id, { timeoutMs: CANCEL_MS, signal: undefined })),
       readResource: (uri, until) =>
-        readResource(client, uri, { timeoutMs: server.timeoutMs, signal: until }),
-      prompts: (until) => listPrompts(client, { timeoutMs: server.timeoutMs, signal: until }),
+        asking(readResource(client, uri, { timeoutMs: server.timeoutMs, signal: until })),
+      prompts: (until) =>
+        asking(listPrompts(client, { timeoutMs: server.timeoutMs, signal: until })),
       getPrompt: (prompt, until) =>
-        getPrompt(client, prompt, { timeoutMs: server.timeoutMs, signal: until }),
+        asking(getPrompt(client, prompt, { timeoutMs: server.timeoutMs, signal: until })),
       close,
       holdProcess: (holds) => {
         if (transport instanceof ProgramTransport) {
@@ -205,15 +238,22 @@ function holdTimers(client: Client, holds: boolean): void {
   }
 }
 
-function transportOf({ server, program }: ConnectOptions): Transport {
+function transportOf({ server, program, folder, signal, onSecrets }: ConnectOptions): Transport {
   const { place } = server;
   if (place.kind === "program") {
     const { command, args } = place;
     return new ProgramTransport({ command, args, ...program() });
   }
+  const login = folder === null ? null : loginPlace(server);
+  const tokens =
+    login === null || folder === null
+      ? null
+      : new Tokens({ folder, place: login, signal, onSecrets });
+  const fetchBounded = boundedFetch(MAX_MESSAGE_BYTES);
   return new StreamableHTTPClientTransport(new URL(place.url), {
     requestInit: { headers: { ...place.headers } },
-    fetch: boundedFetch(MAX_MESSAGE_BYTES),
+    fetch: tokens?.watched(fetchBounded) ?? fetchBounded,
+    ...(tokens === null ? {} : { authProvider: tokens }),
   });
 }
 
@@ -263,7 +303,8 @@ async function allTools(
 export function isAnswer(error: unknown): boolean {
   return (
     error instanceof ProtocolError ||
-    error instanceof UnauthorizedError ||
+    error instanceof LoginNeeded ||
+    error instanceof InsufficientScopeError ||
     error instanceof SdkHttpError ||
     (error instanceof SdkError && error.code === SdkErrorCode.UnsupportedResultType)
   );
@@ -283,8 +324,8 @@ export function reasonOf(error: unknown): string {
   if (error instanceof Error && error.name === "TimeoutError") {
     return "it did not answer in time";
   }
-  if (error instanceof UnauthorizedError) {
-    return "it needs a login";
+  if (error instanceof InsufficientScopeError) {
+    return "it needs a login with more rights";
   }
   if (error instanceof SdkHttpError) {
     return reasonOfStatus(error.data.status);

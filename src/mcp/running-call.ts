@@ -55,6 +55,12 @@ const NO_TIMEOUT_MS = 2 ** 31 - 1;
 
 type Question = Extract<CallStep, { readonly kind: "question" }>;
 
+interface RunningCallOptions {
+  readonly onEnd: () => void;
+  /** Gives the reason of a failed request its words. */
+  readonly asking: <Value>(work: Promise<Value>) => Promise<Value>;
+}
+
 /** A call of a tool that a server works on. It is not bound to the exchange that began it. */
 export class RunningCall {
   readonly #timeoutMs: number;
@@ -66,10 +72,10 @@ export class RunningCall {
   #questions = 0;
   #leftMs: number;
 
-  constructor(client: Client, call: ToolCall, onEnd: () => void) {
+  constructor(client: Client, call: ToolCall, { onEnd, asking }: RunningCallOptions) {
     this.#timeoutMs = call.timeoutMs;
     this.#leftMs = call.timeoutMs;
-    this.#ended = send(client, call, this.#stop.signal).finally(() => {
+    this.#ended = asking(send(client, call, this.#stop.signal)).finally(() => {
       this.#isOver = true;
       onEnd();
     });

@@ -1,6 +1,6 @@
 import { homedir } from "node:os";
 
-import { createConceal, type Conceal } from "../core/secrets.ts";
+import { createConceal, type Conceal, type Secret } from "../core/secrets.ts";
 import { commandEnvironment } from "../workspace/commands/environment.ts";
 import { ProcessMarks } from "../workspace/commands/process-marks.ts";
 import type { ConfiguredServers, Server } from "./configured-servers.ts";
@@ -29,6 +29,8 @@ export interface ServersInput extends McpOptions, ConfiguredServers {
   readonly conceal: Conceal;
   /** True if a person can be asked what a server asks. */
   readonly asks?: boolean;
+  /** Gets the tokens of logins, which neither models nor people are shown. */
+  readonly onSecrets: (secrets: readonly Secret[]) => void;
 }
 
 /** A call that waits for a person while its server works on. */
@@ -66,9 +68,13 @@ export class Servers {
   #isRemembering = false;
   /** True if they were running before the exchange began. */
   isResumed = false;
+  /** Tokens that have been sent, for an exchange that continues with these servers. */
+  readonly #tokens: Secret[] = [];
+  #onSecrets: ServersInput["onSecrets"];
 
   constructor(input: ServersInput) {
     this.#input = input;
+    this.#onSecrets = input.onSecrets;
     this.#marks = new ProcessMarks(input.session_id, input.env);
   }
 
@@ -102,9 +108,11 @@ export class Servers {
   }
 
   /** Called when the session continues with them. */
-  resume(): this {
+  resume({ onSecrets }: Pick<ServersInput, "onSecrets">): this {
     this.#isRemembering = false;
     this.isResumed = true;
+    this.#onSecrets = onSecrets;
+    onSecrets(this.#tokens);
     return this;
   }
 
@@ -226,6 +234,11 @@ export class Servers {
       asks,
       timeoutMs,
       signal: this.#stop.signal,
+      folder,
+      onSecrets: (secrets) => {
+        this.#tokens.push(...secrets);
+        this.#onSecrets(secrets);
+      },
       program: () => ({
         env: { ...commandEnvironment(env, { conceal }), ...own },
         cwd: cwd ?? homedir(),

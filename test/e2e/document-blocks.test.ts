@@ -300,6 +300,7 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   "docs/langgraph.md, Move from SqliteSaver or PostgresSaver, 1": "COPY-28",
   "docs/langgraph.md, Sessions around your graph, 1": "CLI-160",
   "docs/mcp.md, MCP servers, 1": "MCP-4",
+  "docs/mcp.md, Servers that need a login, 1": "MCP-48",
   "docs/plans.md, Let the agent hand in a plan, 2": "PERMISSION-76",
   "docs/plans.md, Check a plan, 1": "DOC-5",
   "docs/plans.md, Look at a plan, 1": "DOC-5",

@@ -31,6 +31,7 @@ function openServers(mcp: Readonly<Record<string, WrittenServer>>, folder = temp
     session_id: SESSION,
     cwd: null,
     conceal: (text) => text,
+    onSecrets: () => {},
   });
   onTestFinished(() => servers.end());
   const [first] = found.servers;

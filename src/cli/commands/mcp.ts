@@ -1,23 +1,19 @@
 import { Command } from "commander";
 
-import { isRepriseError } from "../../core/errors.ts";
+import { createConceal, type Secret } from "../../core/secrets.ts";
 import { oneLine, visible } from "../../core/text/terminal-text.ts";
 import { plural } from "../../core/text/text.ts";
 import type { Server } from "../../mcp/configured-servers.ts";
 import type { McpEntry, McpPlace } from "../../rules/servers/server.ts";
 import { addList } from "../output/add-list.ts";
 import { aligned } from "../output/aligned.ts";
-import {
-  configPlace,
-  mcpFolderPath,
-  personaFolderPaths,
-  settingsOf,
-  trustSource,
-} from "../process/config.ts";
+import { configPlace, mcpFolderPath } from "../process/config.ts";
 import { type CliContext, note, printJson, printLine, printLines } from "../process/context.ts";
 import { wrongUsage } from "../process/wrong-usage.ts";
+import { configured, noSuchServer } from "./mcp/configured.ts";
+import { logIn, type LogInOptions, logOut } from "./mcp/login.ts";
 
-/** `mcp list|add|remove|check|logs`: the MCP servers of the user's config. */
+/** `mcp list|add|remove|check|login|logout|logs`: the MCP servers of the user's config. */
 export function mcpCommand(cli: CliContext): Command {
   const mcp = new Command("mcp").description("list, add, remove and check MCP servers");
   withPersona(
@@ -55,6 +51,18 @@ export function mcpCommand(cli: CliContext): Command {
       .description("print what a server has written to its standard error")
       .argument("<name>", "as `mcp list` shows it"),
   ).action((name: string, options: PersonaOption) => logs(cli, name, options));
+  withPersona(
+    mcp
+      .command("login")
+      .description("log in at a server that needs it, in a browser")
+      .argument("<name>", "as `mcp list` shows it")
+      .option("--open", "open the browser; without it, the address is only printed"),
+  ).action((name: string, options: LogInOptions) => logIn(cli, name, options));
+  mcp
+    .command("logout")
+    .description("forget the login at a server, and revoke its tokens")
+    .argument("<name>", "the server")
+    .action((name: string) => logOut(cli, name));
   return mcp;
 }
 
@@ -246,6 +254,7 @@ async function checkAll(cli: CliContext, all: readonly Server[]): Promise<readon
     import("../../core/ids.ts"),
   ]);
   const folder = mcpFolderPath(cli);
+  const secrets: Secret[] = [];
   const servers = new Servers({
     servers: all,
     unusable: [],
@@ -256,6 +265,7 @@ async function checkAll(cli: CliContext, all: readonly Server[]): Promise<readon
     session_id: newId(),
     cwd: cli.cwd,
     conceal: (text) => text,
+    onSecrets: (given) => secrets.push(...given),
   });
   try {
     return await Promise.all(
@@ -271,7 +281,7 @@ async function checkAll(cli: CliContext, all: readonly Server[]): Promise<readon
           }));
           return { name, ok: true, protocol: connection.protocol, tools: listed, problems };
         } catch (error) {
-          const reason = reasonOf(error);
+          const reason = createConceal([...server.secrets, ...secrets])(reasonOf(error));
           return { name, ...failed(`The MCP server ${name} cannot be used: ${reason}.`) };
         }
       }),
@@ -296,46 +306,4 @@ async function logs(cli: CliContext, name: string, { persona }: PersonaOption): 
   } else {
     cli.stdout.print(visible(text));
   }
-}
-
-/** The servers of a session in this folder. Error codes: `config_invalid`, `persona_not_found`, `persona_invalid`. */
-async function configured(cli: CliContext, persona: string | undefined) {
-  const [{ configuredServers }, { serversHere }, { workFolder }] = await Promise.all([
-    import("../../mcp/configured-servers.ts"),
-    import("../../rules/servers/servers-here.ts"),
-    import("../../rules/trust/wide-folder.ts"),
-  ]);
-  const settings = await settingsOf(cli).at(cli.cwd);
-  const trust = trustSource(cli);
-  const here = await serversHere({
-    configured: settings.mcp,
-    persona: await personaOf(cli, persona, settings.persona),
-    folder: (await workFolder(cli.cwd, trust)).path,
-    trust,
-  });
-  return { here, ...configuredServers(here, cli.env) };
-}
-
-/** The persona that a session would have; null if it is none that can be used and nobody named it. */
-async function personaOf(cli: CliContext, given: string | undefined, configured: string | null) {
-  const [{ loadPersona }, { DEFAULT_PERSONA }] = await Promise.all([
-    import("../../rules/personas/load.ts"),
-    import("../../rules/personas/persona.ts"),
-  ]);
-  const name = given ?? configured ?? DEFAULT_PERSONA;
-  const input = { name, repoPath: cli.cwd, ...personaFolderPaths(cli) };
-  return loadPersona(input).catch((error: unknown) => {
-    if (given === undefined && isRepriseError(error)) {
-      return null;
-    }
-    throw error;
-  });
-}
-
-function noSuchServer(names: readonly string[]) {
-  return wrongUsage(
-    names.length === 0
-      ? "There is no MCP server."
-      : `There is no MCP server of this name; the servers are ${names.join(", ")}.`,
-  );
 }

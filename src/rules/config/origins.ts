@@ -142,12 +142,14 @@ function providerOrigins(
 
 /** Without arguments and values of variables and headers, which may be secret. */
 function serverOrigins(name: string, entry: McpEntry, from: string): SettingOrigin[] {
-  const { place, tools, timeoutMs, isEnabled } = entry;
+  const { place, client, tools, timeoutMs, isEnabled } = entry;
   const values: Readonly<Record<string, unknown>> = {
     ...(place?.kind === "program" ? { command: place.command } : {}),
     ...(place?.kind === "program" ? { env: namesOf(place.env) } : {}),
     ...(place?.kind === "address" ? { url: hostOf(place.url) } : {}),
     ...(place?.kind === "address" ? { headers: namesOf(place.headers) } : {}),
+    "oauth.client_id": client?.id ?? null,
+    "oauth.callback_port": client?.port ?? null,
     tools,
     timeout_ms: place === null ? null : timeoutMs,
     enabled: isEnabled,

@@ -4,6 +4,7 @@ import type { Report } from "./read-value.ts";
 import type { ConfigText, McpText, SectionText } from "./schema.ts";
 import {
   MCP_TIMEOUT_MS,
+  type McpClient,
   type McpEntries,
   type McpEntry,
   type McpPlace,
@@ -16,12 +17,20 @@ export function mcpEntries(servers: SectionText["mcp"] = {}): McpEntries {
 function entryOf(text: McpText): McpEntry {
   return {
     place: placeOf(text),
+    client: clientOf(text.oauth),
     tools: text.tools ?? null,
     timeoutMs: text.timeout_ms ?? MCP_TIMEOUT_MS,
     isEnabled: text.enabled ?? true,
     from: "config",
     expands: "values",
   };
+}
+
+function clientOf(oauth: McpText["oauth"] = {}): McpClient | null {
+  const { client_id, client_secret, callback_port } = oauth;
+  return client_id === undefined
+    ? null
+    : { id: client_id, secret: client_secret ?? null, port: callback_port ?? null };
 }
 
 function placeOf({ command, args = [], env = {}, url, headers = {} }: McpText): McpPlace | null {
@@ -59,9 +68,14 @@ function uselessIn(server: McpText): { member: keyof McpText | null; message: st
       ? []
       : [{ member: null, message: "A server needs a command or a url, unless it is turned off." }];
   }
-  const others = command === undefined ? (["args", "env"] as const) : (["headers"] as const);
+  const others =
+    command === undefined ? (["args", "env"] as const) : (["headers", "oauth"] as const);
   const needed = command === undefined ? "command" : "url";
-  return others
+  const useless = others
     .filter((member) => server[member] !== undefined)
     .map((member) => ({ member, message: `This is for a server with a ${needed}.` }));
+  const lacksClient = server.oauth !== undefined && server.oauth.client_id === undefined;
+  return lacksClient
+    ? [...useless, { member: "oauth", message: "This needs the key client_id." }]
+    : useless;
 }

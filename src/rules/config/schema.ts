@@ -112,6 +112,23 @@ const McpForm = some(
       propertyNames: { pattern: "^[A-Za-z0-9-]{1,64}$" },
       keys: "header",
     }),
+    oauth: some(
+      {
+        client_id: item({
+          description: "A client that you have registered there; without it one is registered.",
+        }),
+        client_secret: item({
+          description: "Its secret, if it has one; ${NAME} is a variable of yours.",
+        }),
+        callback_port: count(
+          "The port of its redirect address, http://127.0.0.1:<port>/callback.",
+          {
+            maximum: 65_535,
+          },
+        ),
+      },
+      { description: "For `reprise mcp login`, if the login needs it." },
+    ),
     tools: list("The tools that are used, by the server's own names; all of them without it."),
     timeout_ms: count("Milliseconds that a call of its tools may take.", {
       maximum: MAX_TIMEOUT_MS,

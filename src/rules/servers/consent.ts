@@ -4,13 +4,10 @@ import { type McpEntries, type McpEntry, variablesOf } from "./server.ts";
 
 /** Returns what a person has seen of the servers of one file: another hash whenever anything of them changes. */
 export function serversDigest(file: string, entries: McpEntries): string {
-  const exact = Object.entries(entries).map(([name, { place, tools, timeoutMs, isEnabled }]) => [
-    name,
-    place,
-    tools,
-    timeoutMs,
-    isEnabled,
-  ]);
+  const exact = Object.entries(entries).map(([name, entry]) => {
+    const { place, client, tools, timeoutMs, isEnabled } = entry;
+    return [name, place, client, tools, timeoutMs, isEnabled];
+  });
   return createHash("sha256")
     .update(JSON.stringify(["servers", file, exact]))
     .digest("hex");

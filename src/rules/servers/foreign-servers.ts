@@ -1,6 +1,12 @@
 import { oneLine } from "../../core/text/terminal-text.ts";
 import { SERVER_NAME } from "../../core/tools.ts";
-import { MCP_TIMEOUT_MS, type McpEntries, type McpEntry, type McpPlace } from "./server.ts";
+import {
+  MCP_TIMEOUT_MS,
+  type McpClient,
+  type McpEntries,
+  type McpEntry,
+  type McpPlace,
+} from "./server.ts";
 
 /** Servers that a file of another program names, and what of it is not used. */
 export interface ForeignServers {
@@ -62,6 +68,7 @@ function entryOf(server: unknown, from: string): McpEntry {
   }
   return {
     place: placeOf(server),
+    client: clientIn(server["oauth"]),
     tools: null,
     timeoutMs: MCP_TIMEOUT_MS,
     isEnabled: true,
@@ -104,6 +111,19 @@ function placeOf(server: Readonly<Record<string, unknown>>): McpPlace {
     args: argsIn(args),
     env: textsIn(env, "env", (name) => VARIABLE_NAME.test(name)),
   };
+}
+
+/** A client that the file names: it has no secret. */
+function clientIn(given: unknown): McpClient | null {
+  if (!isRecord(given) || given["clientId"] === undefined) {
+    return null;
+  }
+  const port = given["callbackPort"] ?? null;
+  const isPort = typeof port === "number" && Number.isInteger(port) && port > 0 && port < 65_536;
+  if (port !== null && !isPort) {
+    throw new Refused("its callbackPort must be a port");
+  }
+  return { id: textIn(given["clientId"], "clientId"), secret: null, port: isPort ? port : null };
 }
 
 function argsIn(given: unknown): readonly string[] {

@@ -11,10 +11,21 @@ export interface McpEntry {
   readonly tools: readonly string[] | null;
   readonly timeoutMs: number;
   readonly isEnabled: boolean;
+  /** A client that the user has registered for logins; null to register one. */
+  readonly client: McpClient | null;
   /** Where it is named, for a person: `config`, `.mcp.json`, `persona reviewer`. */
   readonly from: string;
   /** Texts in which `${NAME}` and `${NAME:-default}` are variables: values of `env` and `headers`, or all. */
   readonly expands: "values" | "all";
+}
+
+/** A client of an authorization server. */
+export interface McpClient {
+  readonly id: string;
+  /** With variables, as values of headers; null without one. */
+  readonly secret: string | null;
+  /** Port of the registered redirect address; null for any. */
+  readonly port: number | null;
 }
 
 /** Where a server is: a program that is started, or an address. */
@@ -47,18 +58,23 @@ export function withVariables(
   );
 }
 
-/** Returns the texts of a place in which variables are replaced. */
-export function expandedTexts({ place, expands }: Pick<McpEntry, "place" | "expands">): string[] {
+type Expanding = Pick<McpEntry, "place" | "client" | "expands">;
+
+/** Returns the texts of a server in which variables are replaced. */
+export function expandedTexts({ place, client, expands }: Expanding): string[] {
   if (place === null) {
     return [];
   }
-  const values = Object.values(place.kind === "program" ? place.env : place.headers);
+  const values = [
+    ...Object.values(place.kind === "program" ? place.env : place.headers),
+    ...(client?.secret === undefined || client.secret === null ? [] : [client.secret]),
+  ];
   const others = place.kind === "program" ? [place.command, ...place.args] : [place.url];
   return expands === "all" ? [...others, ...values] : values;
 }
 
 /** Returns the names of the variables that a server reads, each once. */
-export function variablesOf(entry: Pick<McpEntry, "place" | "expands">): readonly string[] {
+export function variablesOf(entry: Expanding): readonly string[] {
   const names = new Set<string>();
   for (const text of expandedTexts(entry)) {
     withVariables(text, (name) => {
