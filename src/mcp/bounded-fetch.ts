@@ -5,8 +5,11 @@ export class TooLarge extends Error {
   }
 }
 
-/** A fetch that breaks off an answer, or an event of a stream, after so many bytes. */
-export function boundedFetch(maxBytes: number): typeof fetch {
+/**
+ * A fetch that breaks off an answer, or an event of a stream, after so many bytes. `onBroken` is called for a stream, whose
+ * reader might wait for the rest.
+ */
+export function boundedFetch(maxBytes: number, onBroken = (): void => {}): typeof fetch {
   return async (input, init) => {
     const response = await fetch(input, init);
     const { body } = response;
@@ -14,7 +17,9 @@ export function boundedFetch(maxBytes: number): typeof fetch {
       return response;
     }
     const isStream = response.headers.get("content-type")?.startsWith("text/event-stream") === true;
-    const bounded = body.pipeThrough(isStream ? boundedEvents(maxBytes) : boundedBytes(maxBytes));
+    const bounded = body.pipeThrough(
+      isStream ? boundedEvents(maxBytes, onBroken) : boundedBytes(maxBytes),
+    );
     const { status, statusText, headers } = response;
     return new Response(bounded, { status, statusText, headers });
   };
@@ -34,29 +39,39 @@ function boundedBytes(maxBytes: number): TransformStream<Uint8Array, Uint8Array>
   });
 }
 
-const LINE_FEED = 10;
-const CARRIAGE_RETURN = 13;
+/** Bytes of one stream: a server that never stops must not be read for ever. */
+const MAX_STREAM_BYTES = 64 * 1024 * 1024;
+const LF = 10;
+const CR = 13;
 
-/** A stream may be open for long: what is bounded is each event, which ends with an empty line. */
-function boundedEvents(maxBytes: number): TransformStream<Uint8Array, Uint8Array> {
-  let bytes = 0;
-  let isLineEmpty = true;
+/** A stream may be open for long: each event is bounded, up to the empty line that ends it, and all of them together. */
+function boundedEvents(
+  maxBytes: number,
+  onBroken: () => void,
+): TransformStream<Uint8Array, Uint8Array> {
+  let all = 0;
+  let ofEvent = 0;
+  let ofLine = 0;
+  let last = 0;
   return new TransformStream({
     transform: (chunk, controller) => {
+      all += chunk.length;
       for (const byte of chunk) {
-        bytes += 1;
-        if (byte === LINE_FEED) {
-          bytes = isLineEmpty ? 0 : bytes;
-          isLineEmpty = true;
-        } else if (byte !== CARRIAGE_RETURN) {
-          isLineEmpty = false;
+        ofEvent += 1;
+        if (byte === CR || (byte === LF && last !== CR)) {
+          ofEvent = ofLine === 0 ? 0 : ofEvent;
+          ofLine = 0;
+        } else if (byte !== LF) {
+          ofLine += 1;
         }
-        if (bytes > maxBytes) {
-          controller.error(new TooLarge());
-          return;
-        }
+        last = byte;
       }
-      controller.enqueue(chunk);
+      if (ofEvent > maxBytes || all > MAX_STREAM_BYTES) {
+        controller.error(new TooLarge());
+        onBroken();
+      } else {
+        controller.enqueue(chunk);
+      }
     },
   });
 }

@@ -15,7 +15,7 @@ import { oneLine } from "../core/text/terminal-text.ts";
 import type { Secret } from "../core/secrets.ts";
 import type { Server } from "./configured-servers.ts";
 import { type GivenTool, listTools, type ToolList } from "./listed-tools.ts";
-import { boundedFetch } from "./bounded-fetch.ts";
+import { boundedFetch, TooLarge } from "./bounded-fetch.ts";
 import { getPrompt, listPrompts, type ListedPrompt, readResource } from "./offers.ts";
 import { loginPlace } from "./oauth/logins.ts";
 import { Tokens } from "./oauth/tokens.ts";
@@ -110,6 +110,33 @@ function isRefused(error: unknown): boolean {
   );
 }
 
+/** A session that the server has ended: the next call begins another one ("Session Management" of the protocol of 2025-11-25). */
+class SessionGone extends Error {
+  constructor() {
+    super("its session has ended; the next call begins another one");
+  }
+}
+
+function isSessionGone(error: unknown, transport: Transport): boolean {
+  return (
+    error instanceof SdkHttpError &&
+    error.data.status === 404 &&
+    transport instanceof StreamableHTTPClientTransport &&
+    transport.sessionId !== undefined
+  );
+}
+
+/** Time that a server has to end a session. */
+const END_SESSION_MS = 1000;
+
+async function endSession(transport: Transport): Promise<void> {
+  if (transport instanceof StreamableHTTPClientTransport && transport.sessionId !== undefined) {
+    await raced(transport.terminateSession(), AbortSignal.timeout(END_SESSION_MS)).catch(
+      () => undefined,
+    );
+  }
+}
+
 function isClosed(error: unknown): boolean {
   return (
     error instanceof SdkError &&
@@ -155,16 +182,28 @@ async function connectAs(
       return ((await call?.ask(params)) ?? { action: "cancel" }) as { action: "cancel" };
     });
   }
-  const transport = transportOf(options);
+  let isTooLarge = false;
+  const transport = transportOf(options, () => {
+    isTooLarge = true;
+    void close();
+  });
   passTasks(transport);
   const close = async (): Promise<void> => {
     isOpen = false;
+    await endSession(transport);
     await client.close().catch(() => undefined);
     await transport.close();
   };
   try {
     const asking = <Value>(work: Promise<Value>): Promise<Value> =>
       work.catch((error: unknown) => {
+        if (isTooLarge) {
+          throw new TooLarge();
+        }
+        if (isSessionGone(error, transport)) {
+          isOpen = false;
+          throw new SessionGone();
+        }
         throw isRefused(error) && loginPlace(server) !== null
           ? new LoginNeeded(server.name)
           : error;
@@ -238,7 +277,10 @@ function holdTimers(client: Client, holds: boolean): void {
   }
 }
 
-function transportOf({ server, program, folder, signal, onSecrets }: ConnectOptions): Transport {
+function transportOf(
+  { server, program, folder, signal, onSecrets }: ConnectOptions,
+  onBroken: () => void,
+): Transport {
   const { place } = server;
   if (place.kind === "program") {
     const { command, args } = place;
@@ -249,7 +291,7 @@ function transportOf({ server, program, folder, signal, onSecrets }: ConnectOpti
     login === null || folder === null
       ? null
       : new Tokens({ folder, place: login, signal, onSecrets });
-  const fetchBounded = boundedFetch(MAX_MESSAGE_BYTES);
+  const fetchBounded = boundedFetch(MAX_MESSAGE_BYTES, onBroken);
   return new StreamableHTTPClientTransport(new URL(place.url), {
     requestInit: { headers: { ...place.headers } },
     fetch: tokens?.watched(fetchBounded) ?? fetchBounded,
@@ -304,6 +346,7 @@ export function isAnswer(error: unknown): boolean {
   return (
     error instanceof ProtocolError ||
     error instanceof LoginNeeded ||
+    error instanceof SessionGone ||
     error instanceof InsufficientScopeError ||
     error instanceof SdkHttpError ||
     (error instanceof SdkError && error.code === SdkErrorCode.UnsupportedResultType)

@@ -39,6 +39,27 @@ it("[TERM-82] commands, options and values come from the commands themselves", a
   expect(existsSync(home.database)).toBe(false);
 });
 
+it("[TERM-180] names of MCP servers are offered, and none is started", async () => {
+  const home = unusedHome();
+  const folder = join(home.home, ".config/reprise");
+  mkdirSync(folder, { recursive: true });
+  const touch = { command: "touch", args: [join(home.home, "started")] };
+  writeFileSync(
+    join(folder, "config.jsonc"),
+    JSON.stringify({ mcp: { mine: touch, other: touch } }),
+  );
+  const theirs = { mcpServers: { theirs: touch, "$(touch made)": touch } };
+  writeFileSync(join(home.project, ".mcp.json"), JSON.stringify(theirs));
+  expect(await after(home, "mcp", "check", "m")).toEqual(["mine\tconfig"]);
+  expect(valuesOf(await after(home, "mcp", "login", ""))).toEqual(["mine", "other"]);
+  expect((await home.call(["trust", "add"])).code).toBe(0);
+  expect(valuesOf(await after(home, "mcp", "logs", ""))).toEqual(["theirs", "mine", "other"]);
+  expect(valuesOf(await after(home, "mcp", "remove", ""))).toEqual(["mine", "other"]);
+  expect(await after(home, "mcp", "logout", "")).toEqual([]);
+  expect(await after(home, "mcp", "add", "")).toEqual([]);
+  expect(existsSync(join(home.home, "started"))).toBe(false);
+});
+
 it("[TERM-83] ids of sessions are offered with their titles, and nothing that a shell would execute", async () => {
   const home = freshHome();
   const id = idLike("abcdef1");

@@ -42,6 +42,10 @@ describe("mcp", () => {
     expect(listed.stdout).toMatch(/^sound +on +\S+ +config +5 tools$/m);
     const log = await bench.call(["mcp", "logs", "sound"]);
     expect(log.stdout).toMatch(/^pid \d+ secret \[SERVER_TOKEN\]$/m);
+    expect(await bench.json(["mcp", "logs", "sound", "--json"])).toEqual({
+      name: "sound",
+      lines: [expect.stringMatching(/^pid \d+ secret \[SERVER_TOKEN\]$/)],
+    });
     expect((await bench.call(["mcp", "add", "sound", "--", "x"])).code).toBe(2);
     expect((await bench.call(["mcp", "remove", "sound"])).code).toBe(0);
     expect((await bench.call(["mcp", "remove", "sound"])).code).toBe(2);

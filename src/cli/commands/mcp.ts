@@ -49,8 +49,9 @@ export function mcpCommand(cli: CliContext): Command {
     mcp
       .command("logs")
       .description("print what a server has written to its standard error")
-      .argument("<name>", "as `mcp list` shows it"),
-  ).action((name: string, options: PersonaOption) => logs(cli, name, options));
+      .argument("<name>", "as `mcp list` shows it")
+      .option("--json", "print a JSON object with the lines"),
+  ).action((name: string, options: ListOptions) => logs(cli, name, options));
   withPersona(
     mcp
       .command("login")
@@ -292,7 +293,7 @@ async function checkAll(cli: CliContext, all: readonly Server[]): Promise<readon
 }
 
 /** Error codes: `invalid_usage`, `config_invalid`. */
-async function logs(cli: CliContext, name: string, { persona }: PersonaOption): Promise<void> {
+async function logs(cli: CliContext, name: string, { json, persona }: ListOptions): Promise<void> {
   const { servers } = await configured(cli, persona);
   const server = servers.find((each) => each.name === name);
   const folder = mcpFolderPath(cli);
@@ -301,7 +302,10 @@ async function logs(cli: CliContext, name: string, { persona }: PersonaOption): 
   }
   const { logFile, readLog } = await import("../../mcp/server-log.ts");
   const text = folder === null ? "" : await readLog(logFile(folder, server));
-  if (text === "") {
+  if (json === true) {
+    const lines = text.split("\n");
+    printJson(cli, { name, lines: lines.at(-1) === "" ? lines.slice(0, -1) : lines });
+  } else if (text === "") {
     note(cli, "The server has written nothing to its standard error.");
   } else {
     cli.stdout.print(visible(text));

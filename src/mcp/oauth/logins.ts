@@ -59,12 +59,12 @@ export class Logins {
 
   /** Returns the login of a place; null without one. A file that is not this user's, or that others may read, is not believed. */
   async read(place: LoginPlace): Promise<Login | null> {
-    return (await this.#all()).find((login) => isOf(login, place)) ?? null;
+    return (await this.all()).find((login) => isOf(login, place)) ?? null;
   }
 
   /** Returns the logins at servers of this name. */
   async named(server: string): Promise<readonly Login[]> {
-    return (await this.#all()).filter((login) => login.server === server);
+    return (await this.all()).filter((login) => login.server === server);
   }
 
   /** Replaces the login of its place, all at once. Rejects if it cannot be kept. */
@@ -90,7 +90,7 @@ export class Logins {
 
   async #change(change: (all: readonly Login[]) => readonly Login[]): Promise<void> {
     await this.#locked(this.#file, async () => {
-      const logins = change(await this.#all());
+      const logins = change(await this.all());
       const temporary = `${this.#file}.${randomUUID()}.tmp`;
       try {
         const text = `${JSON.stringify({ version: VERSION, logins }, null, 2)}\n`;
@@ -108,7 +108,8 @@ export class Logins {
     return withFileLock({ file, onLongWait: () => {}, timeoutMs: LOCK_TIMEOUT_MS }, work);
   }
 
-  async #all(): Promise<readonly Login[]> {
+  /** Returns all logins; none from a file that is not believed. */
+  async all(): Promise<readonly Login[]> {
     const text = await this.#text();
     try {
       const value: unknown = text === null ? null : JSON.parse(text);

@@ -4,7 +4,7 @@ import { PROVIDERS } from "../../../rules/models/providers.ts";
 import { PERMISSION_MODES } from "../../../core/permissions.ts";
 import { oneLine, titleLine } from "../../../core/text/terminal-text.ts";
 import { isPostgres } from "../../../store/location.ts";
-import { databaseLocation, personaFolderPaths } from "../../process/config.ts";
+import { databaseLocation, mcpFolderPath, personaFolderPaths } from "../../process/config.ts";
 import type { CliContext } from "../../process/context.ts";
 import { openStoreAt } from "../../process/database.ts";
 
@@ -91,6 +91,9 @@ async function next(cli: CliContext, place: Place): Promise<readonly Candidate[]
   if (argument?.argChoices !== undefined) {
     return argument.argChoices.map((value) => ({ value, about: "" }));
   }
+  if (command.parent?.name() === "mcp" && argument?.name() === "name") {
+    return command.name() === "add" ? [] : servers(cli, command.name());
+  }
   const group = command.parent === null ? [] : [command.parent.name(), command.name()];
   if (argument?.name() === "id" && group.some((name) => OF_SESSIONS.includes(name))) {
     return sessions(cli, place);
@@ -134,6 +137,21 @@ async function personas(cli: CliContext): Promise<Candidate[]> {
   const { entries } = await surveyPersonas({ ...personaFolderPaths(cli), repoPath: cli.cwd });
   return entries.flatMap((entry) =>
     isBroken(entry) ? [] : [{ value: entry.name, about: entry.description }],
+  );
+}
+
+/** The MCP servers that a command can name. Starts none. */
+async function servers(cli: CliContext, command: string): Promise<Candidate[]> {
+  if (command === "logout") {
+    const { Logins } = await import("../../../mcp/oauth/logins.ts");
+    const folder = mcpFolderPath(cli);
+    const logins = folder === null ? [] : await new Logins(folder).all();
+    return logins.map(({ server }) => ({ value: server, about: "" }));
+  }
+  const { configured } = await import("../mcp/configured.ts");
+  const { here } = await configured(cli, undefined);
+  return Object.entries(here.entries).flatMap(([value, { from }]) =>
+    command === "remove" && from !== "config" ? [] : [{ value, about: from }],
   );
 }
 
