@@ -46,6 +46,8 @@ export interface ClientSettings {
 type Metadata = NonNullable<Awaited<ReturnType<typeof discoverAuthorizationServerMetadata>>>;
 
 const MAX_ENDPOINT = 2048;
+/** Characters of the rights that are asked for: they are part of an address that a person opens. */
+const MAX_SCOPE = 2000;
 
 /**
  * Logs in at a server as "Authorization" of the MCP specification (2025-11-25 and 2026-07-28) has it: metadata of the resource
@@ -173,7 +175,11 @@ function scopeOf(
   const scope = asked ?? described?.scopes_supported?.join(" ");
   const names = scope?.split(" ").filter((name) => name !== "") ?? [];
   const offline = scopes_supported?.includes("offline_access") === true ? ["offline_access"] : [];
-  return names.length === 0 ? undefined : [...new Set([...names, ...offline])].join(" ");
+  const all = [...new Set([...names, ...offline])].join(" ");
+  if (all.length > MAX_SCOPE) {
+    throw new LoginError("it asks for too many rights");
+  }
+  return names.length === 0 ? undefined : all;
 }
 
 async function authorize({

@@ -60,7 +60,11 @@ export class Tokens implements AuthProvider {
 
   async onUnauthorized({ response }: { readonly response: Response }): Promise<void> {
     const refused = this.#refused.get(response) ?? null;
-    if ((await this.token()) !== refused) {
+    if (refused === null) {
+      // somebody may have logged in meanwhile
+      this.#login = this.#read();
+    }
+    if (((await this.token()) ?? null) !== refused) {
       // another request has refreshed it meanwhile
       return;
     }

@@ -1,6 +1,6 @@
 import { isHarmless, type ToolSet } from "../../core/tools.ts";
 import { DELEGATE, GIT_COMMIT, RUN_COMMAND } from "../tools/built-in.ts";
-import { deniedTool } from "./foreign-tools.ts";
+import { deniedOfServers, deniedTool } from "./foreign-tools.ts";
 import type { Field, ParsedFields } from "./front-matter.ts";
 import { listedNames } from "./own-fields.ts";
 import { PersonaError } from "./persona-error.ts";
@@ -22,7 +22,7 @@ export interface Noted<Value> {
 }
 
 /**
- * The tools that are left of `tools` (null for all). `delegate` goes with any other one: a sub-agent
+ * The tools that are left of `tools` (null for all). `delegate` goes with any other one, also of a server: a sub-agent
  * would have what is denied. So does `run_command`, unless only sub-agents are denied: a command could do it.
  */
 export function allowedTools(
@@ -34,13 +34,19 @@ export function allowedTools(
   const names = deniedNames(fieldOf(fields, "disallowedTools"));
   const mode = deniedByMode(fieldOf(fields, "permissionMode"), known);
   const denied = [...names.flatMap((name) => deniedBy(name, known)), ...mode.value];
-  const unknown = names.filter((name) => deniedBy(name, known).length === 0);
+  const ofServers = names.flatMap((name) => deniedOfServers(name) ?? []);
+  const unknown = names.filter(
+    (name) => deniedBy(name, known).length === 0 && deniedOfServers(name) === null,
+  );
   const shown = unknown.map((name) => quotedName(name, known.names));
   const without = [
     ...listNote("it denies these tools, which do not exist here:", shown),
     ...mode.notes,
+    ...(ofServers.length > 0 && tools === null
+      ? ["it denies tools of MCP servers, so it has no tools of servers"]
+      : []),
   ];
-  if (denied.length === 0) {
+  if (denied.length === 0 && ofServers.length === 0) {
     return { value: tools, notes: without };
   }
   const all = tools ?? known.names;
@@ -50,6 +56,7 @@ export function allowedTools(
   );
   const value = all.filter(
     (name) =>
+      !ofServers.some((each) => isOfDenied(name, each)) &&
       !indirect.includes(name) &&
       [{ name }, ...(known.get(name).composedOf ?? [])].every(
         (each) => !denied.includes(each.name),
@@ -57,6 +64,14 @@ export function allowedTools(
   );
   const lost = all.filter((name) => !value.includes(name));
   return { value, notes: [...listNote("it denies", lost), ...without] };
+}
+
+/** True for a tool of a server that is denied by its name or with all of its server, in any spelling. */
+function isOfDenied(name: string, denied: string): boolean {
+  const [tool, whole] = [name.toLowerCase(), denied.toLowerCase()];
+  return (
+    tool.includes("__") && (tool === whole || tool.startsWith(whole === "" ? "" : `${whole}__`))
+  );
 }
 
 /** A note that ends with a list; none if the list is empty. */

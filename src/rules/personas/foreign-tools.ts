@@ -1,4 +1,4 @@
-import type { ToolSet } from "../../core/tools.ts";
+import { isServerTool, type ToolSet } from "../../core/tools.ts";
 import {
   ASK_USER,
   DELEGATE,
@@ -29,13 +29,31 @@ const EQUIVALENTS: Readonly<Record<string, string>> = {
 /** Denied only: a persona of another program never gets it by such a name. */
 const DELEGATING = ["Task", "Agent"];
 
-/** Our name of a tool; null if there is none here. */
+/** Tools of servers as Claude Code names them: "Tool naming" of code.claude.com/docs/en/mcp. */
+const OF_SERVERS = "mcp__";
+
+/** Our name of a tool; null if there is none here. A server of it may be absent. */
 export function foreignTool(name: string, tools: ToolSet): string | null {
+  const ofServer = name.startsWith(OF_SERVERS) ? name.slice(OF_SERVERS.length) : "";
+  if (isServerTool(ofServer)) {
+    return ofServer;
+  }
   return tools.has(name)
     ? name
     : Object.hasOwn(EQUIVALENTS, name)
       ? (EQUIVALENTS[name] ?? null)
       : null;
+}
+
+/**
+ * Returns the tools of servers that a denial is for, as `server` for all of one, or `server__tool`; null for a denial of
+ * something else. In any spelling, and with `*` at the end.
+ */
+export function deniedOfServers(name: string): string | null {
+  const whole = name.trim();
+  return whole.toLowerCase().startsWith(OF_SERVERS)
+    ? whole.slice(OF_SERVERS.length).replace(/(?:__)?\*$/, "")
+    : null;
 }
 
 /** Returns the tool of a denial: in any spelling, and the whole tool for a part of it (`Write(src/**)`). */
@@ -47,5 +65,5 @@ export function deniedTool(name: string, tools: ToolSet): string | null {
   const known = [...tools.names, ...Object.keys(EQUIVALENTS)].find(
     (known) => known.toLowerCase() === whole,
   );
-  return foreignTool(known ?? whole, tools);
+  return known === undefined ? null : foreignTool(known, tools);
 }

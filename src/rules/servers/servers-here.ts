@@ -1,3 +1,4 @@
+import { oneLine } from "../../core/text/terminal-text.ts";
 import type { Persona } from "../personas/persona.ts";
 import { isSeen, isTrusted, type TrustSource } from "../trust/trust.ts";
 import { serversDigest } from "./consent.ts";
@@ -91,7 +92,8 @@ function free(entries: McpEntries): readonly Layered[] {
 }
 
 /** Says why a server is not used, and what to do. */
-export function heldSentence({ name, entry: { from }, why }: HeldServer): string {
+export function heldSentence({ name, entry, why }: HeldServer): string {
+  const from = oneLine(entry.from);
   switch (why) {
     case "not_trusted":
       return `The MCP server ${name} of ${from} is not used, because the folder is not trusted. \`reprise trust add\` shows what it starts and lets it run.`;

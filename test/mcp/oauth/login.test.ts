@@ -249,6 +249,16 @@ describe("a login", () => {
       "too long",
     ],
     [
+      "rights of megabytes",
+      {
+        resource: (m) => ({
+          ...m,
+          scopes_supported: Array.from({ length: 500 }, (_, at) => `right${at}`),
+        }),
+      },
+      "too many rights",
+    ],
+    [
       "no PKCE",
       { metadata: ({ code_challenge_methods_supported: _, ...m }) => m },
       "does not say that it has PKCE",

@@ -111,7 +111,8 @@ describe("a persona written for another program", () => {
 it("[PERSONA-20] a tool that is denied and unknown is named, with the nearest name", async () => {
   expect((await foreign("disallowedTools: WebFetch, Write, raed_file, mcp__x")).notes).toEqual([
     "it denies write_file, apply_patch, run_command, git_commit, delegate",
-    'it denies these tools, which do not exist here: "WebFetch", "raed_file" (did you mean read_file?), "mcp__x"',
+    'it denies these tools, which do not exist here: "WebFetch", "raed_file" (did you mean read_file?)',
+    "it denies tools of MCP servers, so it has no tools of servers",
   ]);
   const { tools, notes } = await foreign("disallowedTools: WebFetch");
   expect(tools).toBeNull();
@@ -119,6 +120,34 @@ it("[PERSONA-20] a tool that is denied and unknown is named, with the nearest na
   expect((await foreign("disallowedTools: Bash(rm:*)")).notes).toEqual([
     "it denies run_command, git_commit, delegate",
   ]);
+});
+
+it("[MCP-35] tools of servers have the names of Claude Code, and one that is denied goes with its sub-agents", async () => {
+  const named =
+    "tools: [Read, Agent, delegate, mcp__crm__look-up, mcp__crm__erase, mcp__git__push]";
+  expect((await foreign(named)).tools).toEqual([
+    "read_file",
+    "delegate",
+    "crm__look-up",
+    "crm__erase",
+    "git__push",
+  ]);
+  for (const [denied, left] of [
+    ["mcp__crm__erase", ["read_file", "crm__look-up", "git__push"]],
+    ["MCP__CRM__Erase", ["read_file", "crm__look-up", "git__push"]],
+    ["mcp__crm", ["read_file", "git__push"]],
+    ["mcp__crm__*", ["read_file", "git__push"]],
+    ["mcp__*", ["read_file"]],
+    ["mcp__cr", ["read_file", "crm__look-up", "crm__erase", "git__push"]],
+  ] as const) {
+    const { tools } = await foreign(`${named}\ndisallowedTools: ["${denied}"]`);
+    expect({ denied, tools }).toEqual({ denied, tools: left });
+  }
+  const { tools, notes } = await foreign("disallowedTools: mcp__crm__erase");
+  expect(tools).toContain("run_command");
+  expect(tools?.filter((name) => name.includes("__"))).toEqual([]);
+  expect(tools).not.toContain("delegate");
+  expect(notes).toContain("it denies tools of MCP servers, so it has no tools of servers");
 });
 
 it("[PERSONA-21] a permissionMode that changes nothing has a note", async () => {
