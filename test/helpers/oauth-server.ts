@@ -197,13 +197,7 @@ export async function startOAuth(options: OAuthOptions = {}) {
       response.writeHead(200).end();
     },
   };
-  for (const [path, handler] of Object.entries(options.paths ?? {})) {
-    const usual = paths[path];
-    paths[path] = (...given) => {
-      const answer = handler(...given);
-      return answer === USUAL ? usual?.(...given) : answer;
-    };
-  }
+  replaceIn(paths, options.paths);
 
   const handler = createMcpHandler(() => {
     const server = new McpServer({ name: "guarded", version: "1.0.0" });
@@ -254,8 +248,8 @@ export async function startOAuth(options: OAuthOptions = {}) {
       response.writeHead(answer.status, Object.fromEntries(answer.headers));
       response.end(await answer.text());
     },
-    ...options.serverPaths,
   };
+  replaceIn(serverPaths, options.serverPaths);
 
   issuerPlace.serve(paths, (line) => requests.push(`issuer ${line}`));
   serverPlace.serve(serverPaths, (line) => requests.push(`server ${line}`));
@@ -282,6 +276,16 @@ export async function startOAuth(options: OAuthOptions = {}) {
 
 /** Returned by a handler that leaves a request to the usual one. */
 export const USUAL = Symbol("usual");
+
+function replaceIn(paths: Record<string, Handler>, others: OAuthOptions["paths"] = {}): void {
+  for (const [path, handler] of Object.entries(others)) {
+    const usual = paths[path];
+    paths[path] = (...given) => {
+      const answer = handler(...given);
+      return answer === USUAL ? usual?.(...given) : answer;
+    };
+  }
+}
 
 /** Does what a browser does whose user agrees. Returns the last answer. */
 export async function visit(address: string): Promise<Response> {

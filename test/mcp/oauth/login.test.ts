@@ -184,6 +184,25 @@ describe("a login", () => {
     }
   });
 
+  it("[MCP-41] quotes no refusal of another issuer", async () => {
+    const { login } = await open(
+      {},
+      {
+        browse: async (address) => {
+          const { searchParams } = new URL(address);
+          const back = new URL(searchParams.get("redirect_uri") ?? "");
+          back.searchParams.set("state", searchParams.get("state") ?? "");
+          back.searchParams.set("iss", "https://evil.example");
+          back.searchParams.set("error", "call_this_number");
+          await fetch(back);
+        },
+      },
+    );
+    const error = await login.catch((error: unknown) => String(error));
+    expect(error).toContain("is another one than it says");
+    expect(error).not.toContain("call_this_number");
+  });
+
   it("[MCP-41] shows a refusal without what a terminal obeys", async () => {
     const { login } = await open(
       {},

@@ -168,6 +168,20 @@ describe("a token that is refused", () => {
     expect(service.refreshes()).toBeLessThanOrEqual(3);
   });
 
+  it("[MCP-47] is not refreshed for each call that a server refuses", async () => {
+    const { service, folder } = await open({
+      serverPaths: {
+        "/mcp": (_, response, body) =>
+          body.includes(`"tools/call"`) ? response.writeHead(401).end() : USUAL,
+      },
+    });
+    const { call } = openServers(service, folder);
+    for (let at = 0; at < 5; at += 1) {
+      await expect(call()).rejects.toThrow("reprise mcp login guarded");
+    }
+    expect(service.refreshes()).toBe(1);
+  });
+
   it("[MCP-47] goes only to the endpoint of the login, whatever the server says later", async () => {
     const metadata: { token_endpoint?: string } = {};
     const elsewhere: string[] = [];
