@@ -119,6 +119,16 @@ describe("servers of .mcp.json", () => {
     expect(startsIn(file)).toEqual([]);
   });
 
+  it("[MCP-31] are shown with every character, and with the number of blanks", async () => {
+    const home = await homeWith("a__act");
+    const args = [`a${" ".repeat(3000)}; evil`, "\u202egnp.x", "\u001b[2J"];
+    home.servers({ a: { command: "good", args } });
+    const { stdout } = await home.call(["trust", "add"]);
+    expect(stdout).toContain(`server   a: good "a<3000 spaces>; evil"`);
+    // oxlint-disable-next-line no-control-regex -- none may be there
+    expect(stdout).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u202e]/);
+  });
+
   it("[MCP-33] cost themselves and nothing else if they cannot be used", async () => {
     const home = await homeWith("good__act");
     home.servers({ good: hostile("sound"), bad: { command: 5 }, "\u001b[2J": { command: "x" } });
@@ -152,6 +162,12 @@ describe("servers of personas", () => {
     expect(startsIn(file)).toEqual([]);
     expect((await home.ask("--persona", "helper")).stdout).toContain("end: called");
     expect(await home.json(["mcp", "list", "--json"])).toEqual([]);
+    expect(await home.json(["personas", "show", "helper", "--json"])).toMatchObject({
+      servers: ["extra"],
+    });
+    expect((await home.call(["personas", "show", "helper"])).stdout).toMatch(
+      /^server +extra: .*hostile\.ts sound/m,
+    );
     expect(await home.json(["mcp", "list", "--persona", "helper", "--json"])).toMatchObject([
       { name: "extra", from: ".claude/agents/helper.md", problem: null },
     ]);

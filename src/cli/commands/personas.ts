@@ -7,6 +7,7 @@ import {
   type Persona,
 } from "../../rules/personas/persona.ts";
 import type { PersonaSurvey } from "../../rules/personas/list.ts";
+import { serverLine } from "../../rules/servers/consent.ts";
 import { oneLine } from "../../core/text/terminal-text.ts";
 import { checkPersona } from "../../rules/personas/preflight.ts";
 import { addList } from "../output/add-list.ts";
@@ -88,6 +89,11 @@ async function show(cli: CliContext, name: string, { json }: { json?: true }): P
     ["description", persona.description],
     ["model", persona.model ?? "the session's"],
     ["tools", toolsOf(persona)],
+    ...Object.entries(persona.servers).map(([server, entry]): [string, string] => [
+      "server",
+      // arguments of the user's own may be secret
+      persona.source === "repository" ? serverLine(server, entry) : server,
+    ]),
     ...persona.notes.map((note): [string, string] => ["note", note]),
   ] as const) {
     printLine(cli, `${label.padEnd(13)}${oneLine(text)}`);
@@ -103,7 +109,8 @@ function toolsOf({ tools }: Persona): string {
 }
 
 /** Returns what programs read of a persona; the prompt is left to `show`. */
-function document(persona: Persona): Omit<Persona, "prompt"> {
-  const { prompt: _, ...rest } = persona;
-  return rest;
+/** Of its servers the names: their variables and headers may be secret. */
+function document(persona: Persona) {
+  const { prompt: _, servers, ...rest } = persona;
+  return { ...rest, servers: Object.keys(servers) };
 }

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 
+import { visibleBlanks } from "../../core/text/visible-blanks.ts";
 import { type McpEntries, type McpEntry, variablesOf } from "./server.ts";
 
 /** Returns what a person has seen of the servers of one file: another hash whenever anything of them changes. */
@@ -31,7 +32,7 @@ export function serverLine(name: string, entry: McpEntry): string {
     ...(gets.length === 0 ? [] : [`gets ${gets.join(", ")}`]),
     ...(reads.length === 0 ? [] : [`reads your ${reads.join(", ")}`]),
   ];
-  return `${name}: ${what}${about.length === 0 ? "" : ` (${about.join("; ")})`}`;
+  return visibleBlanks(`${name}: ${what}${about.length === 0 ? "" : ` (${about.join("; ")})`}`);
 }
 
 /** Quotes a word whose ends would not be seen. */

@@ -18,6 +18,8 @@ export interface ForeignServers {
 const MAX_SERVERS = 50;
 const MAX_TEXT = 4096;
 const MAX_LIST = 200;
+/** Characters of a server, all of which are shown before it may start. */
+const MAX_PLACE = 8192;
 const MAX_NAME = 60;
 
 const VARIABLE_NAME = /^[A-Za-z_]\w{0,255}$/;
@@ -66,8 +68,12 @@ function entryOf(server: unknown, from: string): McpEntry {
   if (!isRecord(server)) {
     throw new Refused("it must be an object");
   }
+  const place = placeOf(server);
+  if (JSON.stringify(place).length > MAX_PLACE) {
+    throw new Refused("its texts are too long for a person to read");
+  }
   return {
-    place: placeOf(server),
+    place,
     client: clientIn(server["oauth"]),
     tools: null,
     timeoutMs: MCP_TIMEOUT_MS,

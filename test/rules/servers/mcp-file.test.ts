@@ -51,6 +51,7 @@ describe(".mcp.json", () => {
     [{ command: "x", args: "a b" }, "its args must be a list"],
     [{ command: "x", args: [1] }, "its args must be a list"],
     [{ command: "x", args: Array.from({ length: 300 }, () => "a") }, "its args must be a list"],
+    [{ command: "x", args: ["a".repeat(4000), "b".repeat(4000), "c".repeat(400)] }, "too long"],
     [{ command: "x", env: { "A B": "c" } }, "its env must be an object"],
     [{ command: "x", env: { A: 1 } }, "its env must be an object"],
     [{ command: "x", env: ["A=1"] }, "its env must be an object"],
