@@ -51,6 +51,7 @@ function boundedEvents(
 ): TransformStream<Uint8Array, Uint8Array> {
   let all = 0;
   let ofEvent = 0;
+  let largest = 0;
   let ofLine = 0;
   let last = 0;
   return new TransformStream({
@@ -58,6 +59,7 @@ function boundedEvents(
       all += chunk.length;
       for (const byte of chunk) {
         ofEvent += 1;
+        largest = Math.max(largest, ofEvent);
         if (byte === CR || (byte === LF && last !== CR)) {
           ofEvent = ofLine === 0 ? 0 : ofEvent;
           ofLine = 0;
@@ -66,7 +68,7 @@ function boundedEvents(
         }
         last = byte;
       }
-      if (ofEvent > maxBytes || all > MAX_STREAM_BYTES) {
+      if (largest > maxBytes || all > MAX_STREAM_BYTES) {
         controller.error(new TooLarge());
         onBroken();
       } else {

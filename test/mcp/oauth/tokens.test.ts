@@ -4,7 +4,7 @@ import type { Server } from "../../../src/mcp/configured-servers.ts";
 import { logIn } from "../../../src/mcp/oauth/log-in.ts";
 import { Logins } from "../../../src/mcp/oauth/logins.ts";
 import { Servers } from "../../../src/mcp/servers.ts";
-import { openMcp } from "../../helpers/mcp.ts";
+import { openMcp, resultOf } from "../../helpers/mcp.ts";
 import { type OAuthOptions, startOAuth, USUAL, visit } from "../../helpers/oauth-server.ts";
 import { temporaryFolder } from "../../helpers/temp.ts";
 
@@ -53,13 +53,15 @@ function openServers(service: Service, folder: string) {
   const call = async () => {
     const connection = await servers.connection(server);
     const [tool = expect.fail("no tool")] = (await connection.list()).tools;
-    return connection.call({
-      tool,
-      args: {},
-      timeoutMs: 20_000,
-      signal: undefined,
-      onProgress: () => {},
-    });
+    return resultOf(
+      connection.call({
+        tool,
+        args: {},
+        timeoutMs: 20_000,
+        signal: undefined,
+        onProgress: () => {},
+      }),
+    );
   };
   return { servers, call, secrets };
 }
