@@ -5,36 +5,38 @@ import { expect, it, onTestFinished } from "vitest";
 
 import { listOpenQuestions } from "../../../src/store/records/questions/read.ts";
 import { createSession } from "../../../src/store/records/sessions/create.ts";
+import { verifySession } from "../../../src/store/verify/verify-session.ts";
 import { createDatabase } from "../../helpers/database.ts";
-import { fixtureServer, runningOf } from "../../helpers/mcp.ts";
+import { fixtureServer, notedIn, runningOf } from "../../helpers/mcp.ts";
 import { startModelServer } from "../../helpers/model-server.ts";
 import { openStoreAt } from "../../helpers/open-store.ts";
 import { startProgram } from "../../helpers/start-program.ts";
 import { temporaryFolder } from "../../helpers/temp.ts";
 
-it.each([
-  ["ends", null],
-  ["is killed", "SIGKILL"],
-] as const)(
-  "[MCP-67] [MCP-23] a server that waits for an answer, and does not want to end, is gone once Reprise %s",
-  async (_, signal) => {
-    const empty = await createDatabase();
-    onTestFinished(() => empty[Symbol.asyncDispose]());
-    const store = await openStoreAt(empty.location);
-    onTestFinished(() => store.close());
-    const server = await startModelServer({
-      answer: (messages) =>
-        messages.at(-1)?.role === "user"
-          ? { toolCalls: [{ name: "desk__act", arguments: "{}" }] }
-          : { content: "done" },
-    });
-    const home = temporaryFolder();
-    const noted = join(home, "noted");
-    const file = join(home, "config.jsonc");
-    const mcp = { desk: fixtureServer("asking.ts", "old", "stubborn", noted) };
-    writeFileSync(file, JSON.stringify({ mcp }), { mode: 0o600 });
-    const { id } = await store.write(createSession, { repo_path: home, permission: "all" });
-    const open = () => {
+/** A session whose model calls the one tool of a server that asks or answers with a task, run by other processes. */
+async function openHeld(era: string, kind: string) {
+  const empty = await createDatabase();
+  onTestFinished(() => empty[Symbol.asyncDispose]());
+  const store = await openStoreAt(empty.location);
+  onTestFinished(() => store.close());
+  const server = await startModelServer({
+    answer: (messages) =>
+      messages.at(-1)?.role === "user"
+        ? { toolCalls: [{ name: "desk__act", arguments: "{}" }] }
+        : { content: "done" },
+  });
+  const home = temporaryFolder();
+  const noted = join(home, "noted");
+  const file = join(home, "config.jsonc");
+  const mcp = { desk: fixtureServer("asking.ts", era, kind, noted) };
+  writeFileSync(file, JSON.stringify({ mcp }), { mode: 0o600 });
+  const { id } = await store.write(createSession, { repo_path: home, permission: "all" });
+  return {
+    store,
+    server,
+    id,
+    noted,
+    open: () => {
       const program = startProgram("mcp-lives.ts", [empty.location, file], {
         env: { ...server.env("openai"), REPRISE_MODEL: "openai:gpt-test" },
       });
@@ -43,7 +45,17 @@ it.each([
           `${JSON.stringify({ session_id: id, text, repeats: "never", dies: null })}\n`,
         );
       return { program, send };
-    };
+    },
+  };
+}
+
+it.each([
+  ["ends", null],
+  ["is killed", "SIGKILL"],
+] as const)(
+  "[MCP-67] [MCP-23] a server that waits for an answer, and does not want to end, is gone once Reprise %s",
+  async (_, signal) => {
+    const { store, id, noted, open } = await openHeld("old", "stubborn");
     const first = open();
     first.send("go");
     await first.program.waitFor(/^1 waiting$/m);
@@ -65,3 +77,26 @@ it.each([
     await expect.poll(() => runningOf(noted)).toEqual([]);
   },
 );
+
+it("[MCP-71] [MCP-60] a task is asked for again after kill -9, and its call is made once", async () => {
+  const { store, server, id, noted, open } = await openHeld("new", "task");
+  const first = open();
+  first.send("go");
+  await expect.poll(() => notedIn(noted)).toContain("tasks/get t 1");
+  await first.program.stop("SIGKILL");
+  writeFileSync(`${noted}.done`, "");
+  const second = open();
+  second.send(null);
+  await second.program.waitFor(/^1 done$/m);
+  second.program.child.stdin?.end();
+  await second.program.finished;
+  const results = server
+    .requests()
+    .at(-1)
+    ?.filter(({ role }) => role === "tool");
+  expect(results?.map(({ content }) => content)).toEqual(["printed"]);
+  expect(notedIn(noted).filter((line) => line === "call")).toHaveLength(1);
+  expect(server.refused()).toEqual([]);
+  expect((await verifySession(store, id)).findings).toEqual([]);
+  await expect.poll(() => runningOf(noted)).toEqual([]);
+});
