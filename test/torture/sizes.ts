@@ -218,6 +218,13 @@ export const SIZED_TESTS = {
     short: 6,
     long: 3000,
   },
+  "mcp-beside": {
+    what: "Kills of a process that continues a task beside a call whose outcome is unknown: kills",
+    files: ["test/agent/mcp/held.test.ts"],
+    test: 1,
+    short: 4,
+    long: 40,
+  },
   "mcp-writes": {
     what: "Calls of MCP servers whose process is killed before and after each of its writes: moments",
     files: ["test/agent/mcp/killed.test.ts"],

@@ -3,18 +3,21 @@ import { join } from "node:path";
 
 import { expect, it, onTestFinished } from "vitest";
 
+import { OUTCOME_UNKNOWN } from "../../../src/core/text/outcome-unknown.ts";
 import { listOpenQuestions } from "../../../src/store/records/questions/read.ts";
 import { createSession } from "../../../src/store/records/sessions/create.ts";
 import { verifySession } from "../../../src/store/verify/verify-session.ts";
 import { createDatabase } from "../../helpers/database.ts";
 import { fixtureServer, notedIn, runningOf } from "../../helpers/mcp.ts";
+import { seededRandom } from "../../helpers/random.ts";
+import { testSize } from "../../helpers/size.ts";
 import { startModelServer } from "../../helpers/model-server.ts";
 import { openStoreAt } from "../../helpers/open-store.ts";
 import { startProgram } from "../../helpers/start-program.ts";
 import { temporaryFolder } from "../../helpers/temp.ts";
 
 /** A session whose model calls the one tool of a server that asks or answers with a task, run by other processes. */
-async function openHeld(era: string, kind: string) {
+async function openHeld(era: string, kind: string, beside: readonly { name: string }[] = []) {
   const empty = await createDatabase();
   onTestFinished(() => empty[Symbol.asyncDispose]());
   const store = await openStoreAt(empty.location);
@@ -22,13 +25,21 @@ async function openHeld(era: string, kind: string) {
   const server = await startModelServer({
     answer: (messages) =>
       messages.at(-1)?.role === "user"
-        ? { toolCalls: [{ name: "desk__act", arguments: "{}" }] }
+        ? {
+            toolCalls: [{ name: "desk__act" }, ...beside].map(({ name }) => ({
+              name,
+              arguments: '{"what":"b","how":"silent"}',
+            })),
+          }
         : { content: "done" },
   });
   const home = temporaryFolder();
   const noted = join(home, "noted");
   const file = join(home, "config.jsonc");
-  const mcp = { desk: fixtureServer("asking.ts", era, kind, noted) };
+  const mcp = {
+    desk: fixtureServer("asking.ts", era, kind, noted),
+    one: fixtureServer("lives.ts", noted),
+  };
   writeFileSync(file, JSON.stringify({ mcp }), { mode: 0o600 });
   const { id } = await store.write(createSession, { repo_path: home, permission: "all" });
   return {
@@ -40,9 +51,9 @@ async function openHeld(era: string, kind: string) {
       const program = startProgram("mcp-lives.ts", [empty.location, file], {
         env: { ...server.env("openai"), REPRISE_MODEL: "openai:gpt-test" },
       });
-      const send = (text: string | null) =>
+      const send = (text: string | null, dies: object | null = null) =>
         program.child.stdin?.write(
-          `${JSON.stringify({ session_id: id, text, repeats: "never", dies: null })}\n`,
+          `${JSON.stringify({ session_id: id, text, repeats: "never", dies })}\n`,
         );
       return { program, send };
     },
@@ -96,6 +107,47 @@ it("[MCP-71] [MCP-60] a task is asked for again after kill -9, and its call is m
     ?.filter(({ role }) => role === "tool");
   expect(results?.map(({ content }) => content)).toEqual(["printed"]);
   expect(notedIn(noted).filter((line) => line === "call")).toHaveLength(1);
+  expect(server.refused()).toEqual([]);
+  expect((await verifySession(store, id)).findings).toEqual([]);
+  await expect.poll(() => runningOf(noted)).toEqual([]);
+});
+
+it("[MCP-71] a task is not begun again if a call beside it gets an unknown outcome, whenever that is killed", async () => {
+  const { store, server, id, noted, open } = await openHeld("new", "task", [{ name: "one__act" }]);
+  const first = open();
+  first.send("go");
+  await expect.poll(() => notedIn(noted)).toEqual(expect.arrayContaining(["act b"]));
+  await expect.poll(() => notedIn(noted)).toContain("tasks/get t 1");
+  await first.program.stop("SIGKILL");
+  const random = seededRandom("mcp-beside");
+  for (let kill = 0; kill < testSize("mcp-beside"); kill += 1) {
+    const killed = open();
+    killed.send(null, {
+      at: 2 + Math.floor(random() * 8),
+      when: kill % 2 === 0 ? "before" : "after",
+    });
+    await killed.program.waitFor(/ready/);
+    const polls = notedIn(noted).length;
+    // with fewer writes it polls the task
+    const isOver = () =>
+      killed.program.child.signalCode !== null || notedIn(noted).length > polls + 5;
+    await expect.poll(isOver).toBe(true);
+    await killed.program.stop("SIGKILL");
+  }
+  writeFileSync(`${noted}.done`, "");
+  const last = open();
+  last.send(null);
+  await last.program.waitFor(/^1 done$/m);
+  last.program.child.stdin?.end();
+  await last.program.finished;
+  const results = server
+    .requests()
+    .at(-1)
+    ?.filter(({ role }) => role === "tool");
+  expect(new Set(results?.map(({ content }) => content))).toEqual(
+    new Set(["printed", OUTCOME_UNKNOWN]),
+  );
+  expect(notedIn(noted).filter((line) => line === "call" || line === "act b")).toHaveLength(2);
   expect(server.refused()).toEqual([]);
   expect((await verifySession(store, id)).findings).toEqual([]);
   await expect.poll(() => runningOf(noted)).toEqual([]);
