@@ -219,11 +219,11 @@ export const SIZED_TESTS = {
     long: 3000,
   },
   "mcp-beside": {
-    what: "Kills of a process that continues a task beside a call whose outcome is unknown: kills",
+    what: "Kills of a process that continues a task beside a call whose outcome is unknown: moments",
     files: ["test/agent/mcp/held.test.ts"],
     test: 1,
     short: 4,
-    long: 40,
+    long: 16,
   },
   "mcp-writes": {
     what: "Calls of MCP servers whose process is killed before and after each of its writes: moments",

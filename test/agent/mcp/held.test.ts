@@ -9,7 +9,7 @@ import { createSession } from "../../../src/store/records/sessions/create.ts";
 import { verifySession } from "../../../src/store/verify/verify-session.ts";
 import { createDatabase } from "../../helpers/database.ts";
 import { fixtureServer, notedIn, runningOf } from "../../helpers/mcp.ts";
-import { seededRandom } from "../../helpers/random.ts";
+import { sampleOf, seededRandom } from "../../helpers/random.ts";
 import { testSize } from "../../helpers/size.ts";
 import { startModelServer } from "../../helpers/model-server.ts";
 import { openStoreAt } from "../../helpers/open-store.ts";
@@ -113,42 +113,41 @@ it("[MCP-71] [MCP-60] a task is asked for again after kill -9, and its call is m
 });
 
 it("[MCP-71] a task is not begun again if a call beside it gets an unknown outcome, whenever that is killed", async () => {
-  const { store, server, id, noted, open } = await openHeld("new", "task", [{ name: "one__act" }]);
-  const first = open();
-  first.send("go");
-  await expect.poll(() => notedIn(noted)).toEqual(expect.arrayContaining(["act b"]));
-  await expect.poll(() => notedIn(noted)).toContain("tasks/get t 1");
-  await first.program.stop("SIGKILL");
-  const random = seededRandom("mcp-beside");
-  for (let kill = 0; kill < testSize("mcp-beside"); kill += 1) {
+  const moments = Array.from({ length: 8 }, (_, at) => at + 2).flatMap((at) =>
+    (["before", "after"] as const).map((when) => ({ at, when })),
+  );
+  for (const dies of sampleOf(moments, testSize("mcp-beside"), seededRandom("mcp-beside"))) {
+    const held = await openHeld("new", "task", [{ name: "one__act" }]);
+    const { store, server, id, noted, open } = held;
+    const first = open();
+    first.send("go");
+    await expect.poll(() => notedIn(noted)).toContain("act b");
+    await expect.poll(() => notedIn(noted)).toContain("tasks/get t 1");
+    await first.program.stop("SIGKILL");
     const killed = open();
-    killed.send(null, {
-      at: 2 + Math.floor(random() * 8),
-      when: kill % 2 === 0 ? "before" : "after",
-    });
     await killed.program.waitFor(/ready/);
     const polls = notedIn(noted).length;
+    killed.send(null, dies);
     // with fewer writes it polls the task
     const isOver = () =>
       killed.program.child.signalCode !== null || notedIn(noted).length > polls + 5;
     await expect.poll(isOver).toBe(true);
     await killed.program.stop("SIGKILL");
+    writeFileSync(`${noted}.done`, "");
+    const last = open();
+    last.send(null);
+    await last.program.waitFor(/^1 done$/m);
+    last.program.child.stdin?.end();
+    await last.program.finished;
+    const results = server
+      .requests()
+      .at(-1)
+      ?.filter(({ role }) => role === "tool");
+    const given = new Set(results?.map(({ content }) => content));
+    expect([dies, given]).toEqual([dies, new Set(["printed", OUTCOME_UNKNOWN])]);
+    expect(notedIn(noted).filter((line) => line === "call" || line === "act b")).toHaveLength(2);
+    expect(server.refused()).toEqual([]);
+    expect((await verifySession(store, id)).findings).toEqual([]);
+    await expect.poll(() => runningOf(noted)).toEqual([]);
   }
-  writeFileSync(`${noted}.done`, "");
-  const last = open();
-  last.send(null);
-  await last.program.waitFor(/^1 done$/m);
-  last.program.child.stdin?.end();
-  await last.program.finished;
-  const results = server
-    .requests()
-    .at(-1)
-    ?.filter(({ role }) => role === "tool");
-  expect(new Set(results?.map(({ content }) => content))).toEqual(
-    new Set(["printed", OUTCOME_UNKNOWN]),
-  );
-  expect(notedIn(noted).filter((line) => line === "call" || line === "act b")).toHaveLength(2);
-  expect(server.refused()).toEqual([]);
-  expect((await verifySession(store, id)).findings).toEqual([]);
-  await expect.poll(() => runningOf(noted)).toEqual([]);
 });
