@@ -47,6 +47,8 @@ export interface BuiltIn {
   readonly prefix: ThreadPrefix;
   readonly compaction: Compaction;
   readonly progress: AnswerProgress;
+  /** What the open calls have kept, by their ids. */
+  readonly kept: () => Promise<ReadonlyMap<string, unknown>>;
   /** As `attachments`. */
   readonly attach: (text: string) => Promise<string | null>;
 }
@@ -63,7 +65,12 @@ export function builtInAgent(builtIn: BuiltIn): DrivenAgent {
     graph: thread.agent,
     storesQuestions: true,
     repeats: { default: context.options.defaultAnswer, conceal: context.prepared.conceal },
-    closeOpen: () => closeCalls(thread, withResults(openCalls, notBegun), { leavesOpen: false }),
+    closeOpen: async () => {
+      // a checkpoint before this one may have what a call has kept, which so has begun
+      const kept = await builtIn.kept();
+      const still = new Set([...notBegun].filter((id) => !kept.has(id)));
+      await closeCalls(thread, withResults(openCalls, still), { leavesOpen: false });
+    },
     begun: () => requireFolder(context),
     inputOf: (pending) => inputOf(builtIn, pending),
     undone: (pending) => undone(builtIn, pending),

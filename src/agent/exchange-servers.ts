@@ -68,7 +68,7 @@ export function serverToolsOf(
 const MAX_BEFORE = 10;
 
 /** What the open calls of the thread have kept. */
-async function keptCalls({ state, tuple, saver }: ExchangeContext) {
+export async function keptCalls({ state, tuple, saver }: ExchangeContext) {
   const kept = new Map<string, { readonly n: number; readonly text: string }>();
   const open = new Set(state.openCalls.map(({ id }) => id));
   let at = open.size === 0 ? undefined : tuple;

@@ -2,7 +2,7 @@ import { homedir } from "node:os";
 
 import { attachments } from "./attachments.ts";
 import { type AgentOfExchange, buildAgent, threadPrefix } from "./agent.ts";
-import { serversOf, serverToolsOf } from "./exchange-servers.ts";
+import { keptCalls, serversOf, serverToolsOf } from "./exchange-servers.ts";
 import { createAnswerProgress } from "./messages/answer-progress.ts";
 import { viewOf } from "./compaction/view.ts";
 import { messagesOf } from "./messages/thread-state.ts";
@@ -254,6 +254,7 @@ function openAgent({ context, models, commands, servers, children }: Opening): D
     prefix,
     compaction,
     progress,
+    kept: () => keptCalls(context),
     attach: async (text) =>
       // what a model writes to a sub-agent reads nothing
       options.within === undefined

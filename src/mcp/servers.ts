@@ -118,8 +118,8 @@ export class Servers {
 
   /** True if a call waits for a person, or a program remembers one that does. */
   get isHolding(): boolean {
-    const isAsking = [...this.#held.values()].some(({ call }) => call.isAsking);
-    return isAsking || this.#isRemembering;
+    // the server of a held call may have given its result since
+    return this.#held.size > 0 || this.#isRemembering;
   }
 
   /** Returns the server that has a tool, by the tool's full name. */
