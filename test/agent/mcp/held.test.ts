@@ -38,7 +38,7 @@ async function openHeld(era: string, kind: string, beside: readonly { name: stri
   const file = join(home, "config.jsonc");
   const mcp = {
     desk: fixtureServer("asking.ts", era, kind, noted),
-    one: fixtureServer("lives.ts", noted),
+    ...(beside.length === 0 ? {} : { one: fixtureServer("lives.ts", noted) }),
   };
   writeFileSync(file, JSON.stringify({ mcp }), { mode: 0o600 });
   const { id } = await store.write(createSession, { repo_path: home, permission: "all" });
