@@ -121,6 +121,8 @@ export interface Client extends ArtifactCalls, ChangeCalls, PlanRunCalls, Servic
     options?: {
       idempotencyKey?: string;
       supersede?: boolean;
+      /** True to be refused with `session_busy` or `question_open` while another exchange is queued, runs or waits. */
+      ifIdle?: boolean;
       /** ISO 8601, at most 31 days ahead: no node runs it before. */
       notBefore?: string;
     },
@@ -286,10 +288,11 @@ export function createClient(options: ClientOptions): Client {
       }),
     getExchange: (id, n) => connection.json<ExchangeDetail>("GET", exchangePath(id, n)),
     queueExchange: async (id, content, options = {}) => {
-      const { idempotencyKey, supersede = false, notBefore } = options;
+      const { idempotencyKey, supersede = false, ifIdle = false, notBefore } = options;
       const body = {
         ...(content === null ? {} : { content }),
         ...(supersede ? { supersede } : {}),
+        ...(ifIdle ? { if_idle: true } : {}),
         ...(notBefore === undefined ? {} : { not_before: notBefore }),
       };
       return post(`${pathOf(id)}/exchanges`, body, idempotencyKey);

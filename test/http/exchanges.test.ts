@@ -1,6 +1,7 @@
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
 import { createClient } from "../../src/client/client.ts";
+import { newId } from "../../src/core/ids.ts";
 import type { ExchangeInfo } from "../../src/core/schemas/schemas.ts";
 import { finishExchange } from "../../src/store/checkpoints/finish.ts";
 import { takeLease } from "../../src/store/records/leases/lease.ts";
@@ -58,4 +59,38 @@ it("[HTTP-120] [HTTP-121] the client has both", async () => {
   const listed = await client.listExchanges(id, { limit: 2, before_n: 3 });
   expect(listed.map(({ n }) => n)).toEqual([2, 1]);
   expect(await client.getExchange(id, 2)).toEqual({ ...listed[0], content: null });
+});
+
+describe("with if_idle", () => {
+  const token = "0123456789abcdef0123456789abcdef";
+  const send = (service: TestServer, session: string, body: object, key: string = newId()) =>
+    service.call<{ n?: number; code?: string }>("POST", `/api/sessions/${session}/exchanges`, {
+      body,
+      headers: { authorization: `Bearer ${token}`, "idempotency-key": key },
+    });
+
+  it("[HTTP-393] a message is queued only if no other exchange is, and once for one key", async () => {
+    await using service = await startTestServer({ token });
+    const { id: idle } = await service.store.write(createSession, {});
+    const first = { content: "one", if_idle: true };
+    expect(await send(service, idle, first, "a")).toMatchObject({ status: 202, json: { n: 1 } });
+    expect(await send(service, idle, { content: "two", if_idle: true })).toMatchObject({
+      status: 409,
+      json: { code: "session_busy" },
+    });
+    expect((await send(service, idle, first, "a")).json).toMatchObject({ n: 1 });
+    expect((await send(service, idle, { content: "two" })).json).toMatchObject({ n: 2 });
+    expect((await send(service, idle, { content: "x", if_idle: 1 })).status).toBe(422);
+  });
+
+  it("[HTTP-393] of several at once in an idle session, one is queued", async () => {
+    await using service = await startTestServer({ token });
+    const { id: idle } = await service.store.write(createSession, {});
+    const statuses = await Promise.all(
+      ["one", "two", "three"].map(
+        async (content) => (await send(service, idle, { content, if_idle: true })).status,
+      ),
+    );
+    expect(statuses.toSorted((a, b) => a - b)).toEqual([202, 409, 409]);
+  });
 });

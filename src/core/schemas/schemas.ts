@@ -351,6 +351,11 @@ export const QueueExchangeRequest = Type.Object(
         description: "true to withdraw the open questions, so that the message need not wait",
       }),
     ),
+    if_idle: Type.Optional(
+      Type.Boolean({
+        description: "true to queue nothing while another exchange is queued, runs or waits",
+      }),
+    ),
     not_before: Type.Optional(
       nullable(
         Type.String({

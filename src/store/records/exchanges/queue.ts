@@ -37,6 +37,8 @@ export interface QueueExchange {
   readonly content: string | null;
   /** True for a message that need not wait for the answers to open questions: they are withdrawn. */
   readonly supersede?: boolean;
+  /** True to queue nothing while another exchange of the session is queued, runs or waits. */
+  readonly if_idle?: boolean;
   readonly asked_by: AskedBy;
   readonly principal: Principal;
   /** A repeated request with the same key finds the exchange that the first one queued. */
@@ -53,7 +55,8 @@ export interface QueueExchange {
  *
  * Error codes: as `resolveSession`, `session_ended`, `idempotency_key_reused`,
  * `not_confirmed`, `nothing_to_continue`, `question_open`, `price_unknown`; `session_busy` or `invalid_usage` for the session of a sub-agent;
- * `run_takes_no_message` for a message to the session of a run.
+ * `run_takes_no_message` for a message to the session of a run; with `if_idle`, `session_busy` or `question_open` if another exchange
+ * is queued, runs or waits.
  */
 export const queueExchange: Operation<QueueExchange, ExchangeRecord> = async (tx, input) => {
   const { content, supersede = false, idempotency_key = null, not_before = null } = input;
@@ -71,6 +74,9 @@ export const queueExchange: Operation<QueueExchange, ExchangeRecord> = async (tx
     throw runTakesNoMessage();
   }
   await refuseSubAgent(tx, held);
+  if (input.if_idle === true) {
+    await refuseBusy(tx, held, content);
+  }
   if (held.mayBeUnconfirmed && (await isUnconfirmed(tx, id))) {
     throw notConfirmed(id);
   }
@@ -181,6 +187,46 @@ async function refuseSubAgent(tx: Tx, held: HeldQueue): Promise<void> {
       );
 }
 
+/**
+ * What was interrupted does not count: a message skips it, and without one it is continued. What a node continues by itself does.
+ *
+ * Error codes: `session_busy`; `question_open` if an exchange waits for a person.
+ */
+async function refuseBusy(
+  tx: Tx,
+  { id, isRunning, begun }: HeldQueue,
+  content: string | null,
+): Promise<void> {
+  const isRevived = content !== null && begun?.state === "running" && begun.isOfService;
+  const open = await tx.db
+    .selectFrom("exchanges")
+    .select("state")
+    .where("session_id", "=", id)
+    .where("ended_at", "is", null)
+    .where("state", "in", ["queued", "waiting"])
+    .execute();
+  const question = open.some(({ state }) => state === "waiting")
+    ? await firstOpenQuestion(tx, id)
+    : null;
+  if (question !== null) {
+    throw questionOpen(question, "Answer it first.");
+  }
+  if (isRunning || isRevived || open.length > 0) {
+    throw new RepriseError(
+      "session_busy",
+      "Another exchange of this session is queued or runs. Wait for its end, or send the message without `if_idle`.",
+    );
+  }
+}
+
+function questionOpen(open: string, remedy: string): RepriseError {
+  return new RepriseError(
+    "question_open",
+    `The exchange waits for the answer to question ${open}. ${remedy}`,
+    { open_question: open },
+  );
+}
+
 /** Stops what a terminal ran whose process is dead. What a service ran is continued by a node. */
 async function skipDead(tx: Tx, { id, begun }: HeldQueue): Promise<void> {
   if (begun !== null && !begun.isLive && !begun.isOfService && begun.state !== "waiting") {
@@ -208,10 +254,11 @@ async function skipWaiting(tx: Tx, { id, begun }: HeldQueue): Promise<void> {
 async function continueWaiting(tx: Tx, id: string, isRun: boolean): Promise<void> {
   const open = await firstOpenQuestion(tx, id);
   if (open !== null) {
-    throw new RepriseError(
-      "question_open",
-      `The exchange waits for the answer to question ${open}. ${isRun ? "Answer it; then the run continues." : "Answer it, or send a message with `supersede`."}`,
-      { open_question: open },
+    throw questionOpen(
+      open,
+      isRun
+        ? "Answer it; then the run continues."
+        : "Answer it, or send a message with `supersede`.",
     );
   }
   await queueWaiting(tx, id);
