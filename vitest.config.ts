@@ -46,6 +46,7 @@ const ON_POSTGRES = [
   "test/exchange/{answer-due,conversation,nodes}.test.ts",
   "test/exchange/live/{dead-process,feed}.test.ts",
   "test/library/sessions.test.ts",
+  "test/mcp-serve/{stdio,tools}.test.ts",
   "test/store/forks/{fork-session,killed}.test.ts",
   "test/store/portable/{earlier-builds,round-trip,sync,sync-killed,sync-random,taken-threads}.test.ts",
   "test/store/records/{exchanges/attempts,search/killed,search/search}.test.ts",

@@ -18,6 +18,7 @@ export const FOLDERS: Readonly<Record<string, readonly string[]>> = {
   agent: ["core", "store", "workspace", "rules", "exchange", "plans", "mcp", "langgraph"],
   http: ["core", "store", "artifacts", "workspace", "rules", "exchange", "plans", "compat"],
   client: ["core"],
+  "mcp-serve": ["core", "client"],
   cli: [
     "core",
     "store",
@@ -29,6 +30,7 @@ export const FOLDERS: Readonly<Record<string, readonly string[]>> = {
     "mcp",
     "http",
     "client",
+    "mcp-serve",
     "compat",
   ],
   library: ["core", "store", "workspace", "rules", "exchange", "agent", "http"],

@@ -5,7 +5,8 @@ import type { OpenStore, Store } from "../store/store.ts";
 import type { RedactSource } from "../core/redact/clean.ts";
 import type { Secrets } from "../core/secrets.ts";
 import type { AllowedHosts } from "./guards/hosts.ts";
-import type { Jobs } from "./observation.ts";
+import type { Jobs, Observe } from "./observation.ts";
+import type { OpenMcp } from "./routes/mcp.ts";
 import type { PublicPathOptions } from "./guards/public-path.ts";
 import type { Log } from "./metrics/request-log.ts";
 import type { LiveSource } from "../exchange/live/live-source.ts";
@@ -61,6 +62,10 @@ export interface AppOptions extends PublicPathOptions {
   readonly outputFolder?: string | null | undefined;
   /** Whether messages may be searched now; without it, they may. Error codes: `config_invalid`. */
   readonly isSearchOn?: (() => Promise<boolean>) | undefined;
+  /** Answers MCP clients at `/mcp`; without it, there is no such path. */
+  readonly mcp?: OpenMcp | undefined;
+  /** Counts what happens, in place of the metrics of the service itself. */
+  readonly observe?: Observe | undefined;
   /** The folder of the built web page; without it, the service has no page. */
   readonly page?: string | undefined;
   /** The number of this process among those that share a port, for its metrics. */

@@ -33,6 +33,7 @@ import { listReasoningRoute } from "./routes/sessions/list-reasoning.ts";
 import { listSessionsRoute } from "./routes/sessions/list-sessions.ts";
 import { createMetrics } from "./metrics/metrics.ts";
 import { createLargeReads } from "./guards/large-reads.ts";
+import { mcpRoute } from "./routes/mcp.ts";
 import { metricsRoute } from "./routes/metrics.ts";
 import { instrumentedStore } from "./metrics/instrumented-store.ts";
 import { openApiRoute } from "./routes/openapi.ts";
@@ -88,7 +89,7 @@ export async function createApp(given: AppOptions): Promise<App> {
     () => ({ ...options, streams, live, events, server: app.server }),
     onFailure,
   );
-  const { observe } = metrics;
+  const observe = options.observe ?? metrics.observe;
   const store = instrumentedStore(options.store, observe);
   const streaming = {
     store,
@@ -194,6 +195,11 @@ export async function createApp(given: AppOptions): Promise<App> {
     artifactRoutes(typed(scope), schemas, unsent);
     openApiRoute(typed(scope));
   });
+  if (options.mcp !== undefined) {
+    const mcp = options.mcp(observe);
+    mcpRoute(app, mcp);
+    app.addHook("onClose", mcp.close);
+  }
   if (options.page !== undefined) {
     const { pageRoutes } = await import("./page/files.ts");
     await pageRoutes(app, { folder: options.page, publicPath });

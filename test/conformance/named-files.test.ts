@@ -60,7 +60,7 @@ it("[DOC-12] the pages name files", () => {
 it("[DOC-12] the picture of the folders in docs/ARCHITECTURE.md is that of src/", () => {
   const page = readFileSync(join(ROOT, "docs/ARCHITECTURE.md"), "utf8");
   const [, picture = ""] = /^```\nsrc\/\n(.*?)^```$/ms.exec(page) ?? [];
-  const named = [...picture.matchAll(/^ {2}([\w.]+)/gm)].map(([, name = ""]) => name);
+  const named = [...picture.matchAll(/^ {2}([\w.-]+)/gm)].map(([, name = ""]) => name);
   expect(named.toSorted()).toEqual(readdirSync(join(ROOT, "src")).toSorted());
   const folders = [...picture.matchAll(/(?<=[ (])([a-z-]+)\//g)].map(([, name = ""]) => name);
   const known = new Set([...paths, ...readdirSync(ROOT)].map((path) => basename(path)));

@@ -12,6 +12,7 @@ import { type CliContext, note, printJson, printLine, printLines } from "../proc
 import { wrongUsage } from "../process/wrong-usage.ts";
 import { configured, noSuchServer } from "./mcp/configured.ts";
 import { logIn, type LogInOptions, logOut } from "./mcp/login.ts";
+import { mcpServeCommand } from "./serve/mcp-serve.ts";
 
 /** `mcp list|add|remove|check|login|logout|logs`: the MCP servers of the user's config. */
 export function mcpCommand(cli: CliContext): Command {
@@ -64,6 +65,7 @@ export function mcpCommand(cli: CliContext): Command {
     .description("forget the login at a server, and revoke its tokens")
     .argument("<name>", "the server")
     .action((name: string) => logOut(cli, name));
+  mcp.addCommand(mcpServeCommand(cli));
   return mcp;
 }
 

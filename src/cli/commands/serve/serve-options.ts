@@ -28,6 +28,8 @@ export interface ServeOptions {
   readonly shown?: true;
   readonly answerAfter?: DefaultAnswer;
   readonly page: boolean;
+  readonly mcpWrite?: true;
+  readonly mcpRedact?: true;
   readonly log?: true;
 }
 
@@ -99,5 +101,7 @@ export function serveWithOptions(): Command {
     .addOption(new Option("--shown").hideHelp())
     .option("--answer-after <time=answer>", ANSWER_AFTER_HELP, answerAfter)
     .option("--no-page", "serve no web page")
+    .option("--mcp-write", "let MCP clients at /mcp append messages and run exchanges, too")
+    .option("--mcp-redact", "leave out of what MCP clients read what an export with --redact does")
     .option("--log", "write a line of JSON for each request to standard error");
 }

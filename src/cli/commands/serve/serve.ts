@@ -3,35 +3,20 @@ import { fileURLToPath } from "node:url";
 import { setTimeout as sleep } from "node:timers/promises";
 import { setFlagsFromString } from "node:v8";
 import type { Command } from "commander";
-import { QUEUE_POLL_MS } from "../../../core/limits.ts";
 import { packageFile } from "../../../core/package-file.ts";
 import { type CliContext, printLines } from "../../process/context.ts";
 import { databaseOption, openDatabase, withStore } from "../../process/database.ts";
-import { isSearchOn } from "../../process/search.ts";
-import {
-  databaseLocation,
-  exchangerConfig,
-  type NamedFiles,
-  outputFolderPath,
-  modelListFile,
-  personaFolderPaths,
-  settingsOf,
-  undoFolderPath,
-} from "../../process/config.ts";
+import { databaseLocation, settingsOf } from "../../process/config.ts";
 import { ownSecrets } from "../../process/own-secrets.ts";
-import { redactSource } from "../../output/redact-source.ts";
 import { createServiceLog } from "./service-log.ts";
-import { createCatalogue } from "../../../rules/catalogue.ts";
-import type { ExchangeListener } from "../../../exchange/events.ts";
-import type { Feed } from "../../../exchange/live/feed.ts";
-import type { ExchangerConfig, OpenedAgent } from "../../../exchange/exchanger.ts";
 import type { RunningNode } from "../../../exchange/nodes/node.ts";
-import type { ServedFolders } from "../../../exchange/served-folders.ts";
 import { refuseNoFolder } from "../refuse-no-folder.ts";
 import { stopRequest } from "../../process/signals.ts";
 import type { Log } from "../../../http/metrics/request-log.ts";
 import type { Store } from "../../../store/store.ts";
-import type { DefaultAnswer } from "../../../core/questions.ts";
+import { mcpAnswers } from "./mcp-answers.ts";
+import { createServiceFeed, runNode } from "./run-node.ts";
+import { serviceOptions } from "./service-options.ts";
 import { MIB, type ServeOptions, serveWithOptions } from "./serve-options.ts";
 
 /** `serve`: the HTTP service, until SIGINT, SIGTERM or SIGHUP. */
@@ -78,46 +63,37 @@ async function serve(cli: CliContext, command: Command, options: ServeOptions): 
   const { startServer } = await import("../../../http/serve.ts");
   const feed = options.jobs === 0 ? undefined : await createServiceFeed(store, log);
   let node: RunningNode | null = null;
-  const server = await startServer({
-    store,
-    version: cli.version,
+  const service = {
+    ...serviceOptions(cli, { store, files, secrets, agent }),
     // naming a folder is the consent to its schemas; the working folder is never taken by itself
     project: await projectFolder(cli, options.project),
+    stream: { pollMs: options.streamPollMs },
+    live: feed,
+    folders: options.jobs === 0 ? undefined : folders,
+    log,
+  };
+  const server = await startServer({
+    ...service,
     host: options.host,
     port: options.port,
     shared: process !== undefined,
     process,
-    stream: { pollMs: options.streamPollMs },
     unsent: { maxBytes: options.unsentMib * MIB },
-    live: feed,
     ...tokens,
     allowHosts: options.allowHost,
     allowOrigins: options.allowOrigin,
     publicPath: options.publicPath,
     trustProxy: options.trustProxy === true,
-    undoFolder: undoFolderPath(cli),
-    secrets,
-    redact: redactSource(cli, secrets),
-    outputFolder: outputFolderPath(cli),
-    isSearchOn: () => isSearchOn(cli),
     page: options.page ? fileURLToPath(packageFile("dist/page")) : undefined,
     jobs: () => ({ running: node?.running ?? 0, max: options.jobs }),
-    folders: options.jobs === 0 ? undefined : folders,
-    log,
-    // an agent of others chooses its model and its instructions itself
-    catalogue:
-      agent === null
-        ? createCatalogue({
-            personas: personaFolderPaths(cli),
-            settings: settingsOf(cli),
-            modelLists: modelListFile(cli),
-          })
-        : undefined,
-    // nobody is asked over HTTP, and what would ask is refused with a sentence that says so
-    runStart:
-      agent === null
-        ? { ...exchangerConfig(cli, store, files), permission: { allow: [], asks: true } }
-        : undefined,
+    mcp: mcpAnswers(
+      {
+        version: cli.version,
+        mayWrite: options.mcpWrite === true,
+        redact: options.mcpRedact === true ? service.redact : null,
+      },
+      service,
+    ),
   });
   const { jobs, answerAfter: defaultAnswer } = options;
   const onEvent = server.app.countUse;
@@ -169,52 +145,6 @@ async function serve(cli: CliContext, command: Command, options: ServeOptions): 
   await store.close();
   clearTimeout(watchdog);
   log({ level: "info", event: "stopped", unfinished: false });
-}
-
-async function runNode(
-  cli: CliContext,
-  {
-    log,
-    agent,
-    feed,
-    defaultAnswer,
-    secrets,
-    files,
-    ...options
-  }: Pick<ExchangerConfig, "secrets"> & {
-    readonly files: NamedFiles;
-    readonly defaultAnswer: DefaultAnswer | undefined;
-    readonly store: Store;
-    readonly jobs: number;
-    readonly folders: ServedFolders;
-    readonly agent: OpenedAgent | null;
-    readonly log: Log;
-    readonly onEvent: ExchangeListener;
-    readonly feed: Feed | undefined;
-  },
-): Promise<RunningNode> {
-  const [{ startNode }, { logFailure }] = await Promise.all([
-    import("../../../exchange/nodes/node.ts"),
-    import("../../../http/metrics/request-log.ts"),
-  ]);
-  const openExchanger = agent?.openExchanger ?? cli.openExchanger;
-  const config = { ...exchangerConfig(cli, options.store, files), secrets, defaultAnswer };
-  return startNode({
-    ...options,
-    agent: agent?.name ?? null,
-    openExchanger: () => openExchanger(feed === undefined ? config : { ...config, feed }),
-    pollMs: QUEUE_POLL_MS,
-    onFailure: (error) => logFailure(log, error),
-  });
-}
-
-/** The exchanges of the node report to it, and the readers of the service hear from it at once. */
-async function createServiceFeed(store: Store, log: Log): Promise<Feed> {
-  const [{ createFeed }, { logFailure }] = await Promise.all([
-    import("../../../exchange/live/feed.ts"),
-    import("../../../http/metrics/request-log.ts"),
-  ]);
-  return createFeed({ store, onFailure: (error) => logFailure(log, error) });
 }
 
 /** Answers for the nodes of its database, in a service that runs no exchanges. */
