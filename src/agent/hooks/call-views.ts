@@ -10,8 +10,10 @@ import {
   READ_FILE,
   RUN_COMMAND,
   SEARCH_FILES,
+  UPDATE_TASKS,
   WRITE_FILE,
 } from "../../rules/tools/built-in.ts";
+import { tasksIn, type TaskState } from "../../core/text/tasks.ts";
 import { toolNames } from "../../rules/hooks/tool-names.ts";
 import { shownCommand } from "../../workspace/commands/shown-command.ts";
 import { type FilePatch, parsePatch } from "../tools/patch/parse-patch.ts";
@@ -64,6 +66,8 @@ export function callViews(call: SeenCall, root: string): readonly CallView[] {
       return one({ pattern: textOf(args["text"]), path: file_path, glob: args["files"] });
     case DELEGATE.name:
       return one({ prompt: textOf(args["task"]), subagent_type: args["persona"] });
+    case UPDATE_TASKS.name:
+      return one({ todos: todosOf(args) });
     default:
       return one(args);
   }
@@ -121,6 +125,21 @@ function changeOf(file: FilePatch): Readonly<Record<string, string>> {
     }
   }
 }
+
+/** As Claude Code's `TodoWrite` has a list; empty for arguments that our tool refuses. */
+function todosOf(args: Readonly<Record<string, unknown>>) {
+  return (tasksIn(args) ?? []).map(({ text, state }) => ({
+    content: text,
+    status: TODO_STATES[state],
+    activeForm: text,
+  }));
+}
+
+const TODO_STATES: Readonly<Record<TaskState, string>> = {
+  pending: "pending",
+  running: "in_progress",
+  done: "completed",
+};
 
 function editOf(args: Readonly<Record<string, unknown>>) {
   return {

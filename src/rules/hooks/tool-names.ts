@@ -10,6 +10,7 @@ import {
   READ_FILE,
   RUN_COMMAND,
   SEARCH_FILES,
+  UPDATE_TASKS,
   WRITE_FILE,
 } from "../tools/built-in.ts";
 
@@ -29,6 +30,7 @@ const NAMES: ReadonlyMap<string, readonly string[]> = new Map([
   [APPLY_PATCH.name, ["Edit", "Write"]],
   [DELEGATE.name, ["Task", "Agent"]],
   [ASK_USER.name, ["AskUserQuestion"]],
+  [UPDATE_TASKS.name, ["TodoWrite"]],
 ]);
 
 /** Returns the names by which hooks match a tool: its own, then those of Claude Code. */

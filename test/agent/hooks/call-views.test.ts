@@ -8,7 +8,7 @@ const patch = (...lines: readonly string[]) => ({
 
 type Seen = readonly (readonly [tool: string, input: object])[];
 
-describe("[HOOK-12] [HOOK-16] a call as Claude Code's hooks see it", () => {
+describe("[HOOK-12] [HOOK-16] [HOOK-50] a call as Claude Code's hooks see it", () => {
   it.each<readonly [string, unknown, Seen]>([
     [
       "run_command",
@@ -16,6 +16,29 @@ describe("[HOOK-12] [HOOK-16] a call as Claude Code's hooks see it", () => {
       [["Bash", { command: "npm test", timeout: 5000 }]],
     ],
     ["run_command", { line: "ls | wc" }, [["Bash", { command: "ls | wc" }]]],
+    [
+      "update_tasks",
+      {
+        tasks: [
+          { text: "one", state: "done" },
+          { text: "two", state: "running" },
+          { text: "x", state: "pending" },
+        ],
+      },
+      [
+        [
+          "TodoWrite",
+          {
+            todos: [
+              { content: "one", status: "completed", activeForm: "one" },
+              { content: "two", status: "in_progress", activeForm: "two" },
+              { content: "x", status: "pending", activeForm: "x" },
+            ],
+          },
+        ],
+      ],
+    ],
+    ["update_tasks", { tasks: "none" }, [["TodoWrite", { todos: [] }]]],
     [
       "write_file",
       { path: "a.ts", content: "x" },
