@@ -35,7 +35,7 @@ const ON_POSTGRES = [
   "test/compat/langgraph/{copying,two-copies}.test.ts",
   "test/agent/exchange/{beginning,begun,changed-files-killed,failed,interrupted,late-writes,live,lost-database}.test.ts",
   "test/agent/exchange/{model-calls,questions,questions-killed,record,round-trips,stopped,waiting}.test.ts",
-  "test/agent/compaction/long-thread.test.ts",
+  "test/agent/compaction/{kept-tasks,long-thread}.test.ts",
   "test/agent/graph/{interrupted,kept-input,killed,run}.test.ts",
   "test/agent/hooks/{exchange-hooks,killed,taken-sessions}.test.ts",
   "test/agent/prefix/{killed-lives,lives,moved,prefix}.test.ts",

@@ -1,10 +1,12 @@
 import { AIMessage, type BaseMessage } from "@langchain/core/messages";
 import { RepriseError } from "../../core/errors.ts";
+import { estimateTokens } from "../../core/text/text.ts";
 import type { Report } from "../../exchange/report-events.ts";
 import { reportUsage } from "../messages/answer-progress.ts";
 import { endsExchange } from "../tools-node.ts";
 import { cutToFit } from "./cut.ts";
 import { type SummariseInput, summariseUpTo } from "./summarise.ts";
+import { tasksText } from "./kept-tasks.ts";
 import { type Shown, shownOf, type View, viewOf } from "./view.ts";
 import { tokenCountOf } from "../../store/records/messages/mirror-row.ts";
 
@@ -129,9 +131,9 @@ export function contextTokens(
       return counted + sumTokens(messages.slice(at + 1));
     }
   }
-  const { summary, request, kept } = view;
+  const { summary, request, tasks, kept } = view;
   const shown = [summary, request, ...kept].filter((message) => message !== null);
-  return prefixTokens() + sumTokens(shown);
+  return prefixTokens() + sumTokens(shown) + estimateTokens(tasksText(tasks) ?? "");
 }
 
 function countedTokens(message: BaseMessage | undefined): number {

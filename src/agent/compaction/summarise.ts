@@ -9,6 +9,7 @@ import type { CallOptions } from "../models/call-options.ts";
 import { modelFailure } from "../models/failure.ts";
 import type { ModelLine } from "../model-line.ts";
 import { summaryPrompt } from "../summary-prompt.ts";
+import { hiddenTasks } from "./kept-tasks.ts";
 import { transcriptParts } from "./transcript.ts";
 import { type Summary, summaryMessage, type View } from "./view.ts";
 
@@ -82,7 +83,8 @@ async function summariseBy(share: number, input: SummariseInput): Promise<AIMess
       );
     }
   }
-  return summaryMessage({ text, usage, kept_from: view.kept[cut]?.id ?? "" });
+  const tasks = hiddenTasks({ ...view, cut });
+  return summaryMessage({ text, usage, tasks, kept_from: view.kept[cut]?.id ?? "" });
 }
 
 function material(before: string, part: string): string {

@@ -1,7 +1,9 @@
 import { AIMessage, type BaseMessage, HumanMessage } from "@langchain/core/messages";
 
 import { newId } from "../../core/ids.ts";
+import type { Task } from "../../core/text/tasks.ts";
 import { firstKept, isSummary, summaryMarks } from "../../store/records/messages/summary.ts";
+import { markedTasks, tasksMark, tasksText } from "./kept-tasks.ts";
 
 /**
  * A summary is a message of the thread like any other, so that it is stored, mirrored, verified
@@ -16,16 +18,18 @@ export interface Summary {
   readonly text: string;
   /** Id of the first message that the model still sees unchanged. */
   readonly kept_from: string;
+  /** The to-do list that it hides; empty without one. */
+  readonly tasks: readonly Task[];
   readonly usage: { readonly input_tokens: number; readonly output_tokens: number };
 }
 
 /** An assistant's message, because the model wrote it and was paid for it. */
-export function summaryMessage({ text, kept_from, usage }: Summary): AIMessage {
+export function summaryMessage({ text, kept_from, tasks, usage }: Summary): AIMessage {
   const { input_tokens, output_tokens } = usage;
   return new AIMessage({
     id: newId(),
     content: text,
-    additional_kwargs: summaryMarks(kept_from),
+    additional_kwargs: { ...summaryMarks(kept_from), ...tasksMark(tasks) },
     usage_metadata: { input_tokens, output_tokens, total_tokens: input_tokens + output_tokens },
   });
 }
@@ -36,6 +40,8 @@ export interface View {
   readonly summary: BaseMessage | null;
   /** The last user message before `kept`, if `kept` begins in the middle of an exchange. */
   readonly request: BaseMessage | null;
+  /** The to-do list that the summary hides; empty without one. */
+  readonly tasks: readonly Task[];
   /** The messages that no summary covers, oldest first. */
   readonly kept: readonly BaseMessage[];
   /** Position in the thread of the first message after the summary; 0 if there is none. */
@@ -46,12 +52,13 @@ export function viewOf(messages: readonly BaseMessage[]): View {
   const at = messages.findLastIndex(isSummary);
   const summary = messages[at];
   if (summary === undefined) {
-    return { summary: null, request: null, kept: messages, since: 0 };
+    return { summary: null, request: null, tasks: [], kept: messages, since: 0 };
   }
   const from = firstKept(messages, at);
   const kept = messages.slice(from).filter((message) => !isSummary(message));
   const request = kept[0]?.type === "human" ? undefined : lastOfUser(messages, from);
-  return { summary, request: request ?? null, kept, since: at + 1 };
+  const tasks = markedTasks(summary);
+  return { summary, request: request ?? null, tasks, kept, since: at + 1 };
 }
 
 function lastOfUser(messages: readonly BaseMessage[], before: number): BaseMessage | undefined {
@@ -70,13 +77,15 @@ export interface Shown {
   readonly messages: readonly BaseMessage[];
 }
 
-export function shownOf({ summary, request, kept }: View): Shown {
+export function shownOf({ summary, request, tasks, kept }: View): Shown {
   if (summary === null) {
     return { summary: [], messages: kept };
   }
+  const list = tasksText(tasks);
   const parts = [
     "The earlier part of this conversation was summarised to save space; what follows the summary is verbatim.",
     `<summary>\n${summary.text}\n</summary>`,
+    ...(list === null ? [] : [list]),
     ...(request === null
       ? []
       : [

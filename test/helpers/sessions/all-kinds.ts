@@ -256,6 +256,7 @@ async function talk(
   if (index % 11 === 3) {
     const summary = summaryMessage({
       text: "the messages so far",
+      tasks: [],
       kept_from: thread.messages.at(-2)?.id ?? "",
       usage: USED,
     });
