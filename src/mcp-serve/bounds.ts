@@ -8,6 +8,8 @@ export const MAX_TEXT_CHARS = 4_000;
 export const MAX_ARGS_CHARS = 500;
 export const MAX_QUESTION_CHARS = 2_000;
 export const MAX_LINE_CHARS = 300;
+/** Calls of one answer, and keys of phases, that a result names. */
+export const MAX_NAMED = 20;
 
 /** A piece of a text, and where the next one begins; null at its end. */
 export interface Piece {
@@ -34,12 +36,21 @@ export function beginning(text: string, max: number): string {
   return next_offset === null ? begun : `${begun}…`;
 }
 
-/** The first items that fit into a result, one at least. */
-export function fitting<Item>(items: readonly Item[], max = MAX_RESULT_CHARS): readonly Item[] {
+/** Makes the first items that fit into a result, one at least; what does not fit is not made. */
+export function fitting<Given, Item>(
+  given: readonly Given[],
+  make: (given: Given) => Item,
+  max = MAX_RESULT_CHARS,
+): readonly Item[] {
+  const items: Item[] = [];
   let left = max;
-  const end = items.findIndex((item, index) => {
+  for (const each of given) {
+    const item = make(each);
     left -= JSON.stringify(item).length;
-    return left < 0 && index > 0;
-  });
-  return end === -1 ? items : items.slice(0, end);
+    if (left < 0 && items.length > 0) {
+      break;
+    }
+    items.push(item);
+  }
+  return items;
 }

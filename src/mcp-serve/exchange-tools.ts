@@ -143,7 +143,7 @@ async function waitsFor({ client, shown }: ToolCall, { session_id, state }: Exch
     return {
       who: "person",
       how: `A person answers with \`reprise sessions answer ${session_id}\`, in a terminal of the session, or in the page.`,
-      questions: fitting(questions.map((question) => shownQuestion(question, shown))),
+      questions: fitting(questions, (question) => shownQuestion(question, shown)),
     };
   }
   if (state === "interrupted") {

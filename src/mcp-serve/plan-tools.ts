@@ -5,7 +5,14 @@ import { closed, text } from "../core/schemas/field-schemas.ts";
 import { PlanRunsQuery } from "../core/schemas/plan-run-requests.ts";
 import type { RunPhase } from "../core/schemas/plan-run-schemas.ts";
 import { MAX_NAME_LENGTH } from "../core/limits.ts";
-import { beginning, fitting, MAX_LINE_CHARS, MAX_RESULT_CHARS, pieceOf } from "./bounds.ts";
+import {
+  beginning,
+  fitting,
+  MAX_LINE_CHARS,
+  MAX_NAMED,
+  MAX_RESULT_CHARS,
+  pieceOf,
+} from "./bounds.ts";
 import type { Shown } from "./shown.ts";
 import { readingTool } from "./tool.ts";
 
@@ -19,7 +26,8 @@ export const validateTool = readingTool({
   input: ValidateArtifactRequest,
   run: async ({ text: given, ...options }, { client, shown }) => {
     const { schema, valid, findings } = await client.validateArtifact(given, options);
-    const found = findings.map(
+    const taken = fitting(
+      findings,
       ({ code, severity, pointer, line, column, message, suggestion }) => ({
         code,
         severity,
@@ -30,12 +38,11 @@ export const validateTool = readingTool({
         ...(suggestion === undefined ? {} : { suggestion: shown.text(suggestion) }),
       }),
     );
-    const taken = fitting(found);
     return {
       schema: shown.text(schema),
       valid,
       findings: taken,
-      left_out: found.length - taken.length,
+      left_out: findings.length - taken.length,
     };
   },
 });
@@ -71,13 +78,16 @@ export const statusTool = readingTool({
     if (id === undefined) {
       const { runs, next } = await client.listPlanRuns({ limit: DEFAULT_RUNS, ...where });
       return {
-        runs: runs.map((run) => ({ ...run, asking: run.asking.map((key) => shown.text(key)) })),
+        runs: runs.map(({ asking, ...run }) => ({
+          ...run,
+          waits_for_person: keysOf(asking, shown),
+        })),
         read_on: next === null ? null : { cursor: next },
       };
     }
     const { session_id, run_id, number, state, phases_done, phases_total, asking, ...run } =
       await client.getPlanRun(id);
-    const phases = fitting(run.phases.slice(after_phase).map((phase) => shownPhase(phase, shown)));
+    const phases = fitting(run.phases.slice(after_phase), (phase) => shownPhase(phase, shown));
     const next = after_phase + phases.length;
     return {
       run: {
@@ -87,13 +97,17 @@ export const statusTool = readingTool({
         state,
         phases_done,
         phases_total,
-        waits_for_person: asking.map((key) => shown.text(key)),
+        waits_for_person: keysOf(asking, shown),
       },
       phases,
       read_on: next < run.phases.length ? { id: session_id, after_phase: next } : null,
     };
   },
 });
+
+function keysOf(keys: readonly string[], shown: Shown): readonly string[] {
+  return keys.slice(0, MAX_NAMED).map((key) => beginning(shown.text(key), MAX_LINE_CHARS));
+}
 
 function shownPhase(phase: RunPhase, shown: Shown) {
   const { key, title, shown: state, attempt, session_id, error, last_action, begun_at } = phase;
@@ -140,13 +154,11 @@ export const schemaTool = readingTool({
     if (id === undefined) {
       const schemas = await connection.json<readonly SchemaEntry[]>("GET", SCHEMAS);
       return {
-        schemas: fitting(
-          schemas.map((entry) => ({
-            id: entry.id === null ? null : shown.text(entry.id),
-            title: entry.title === null ? null : shown.text(entry.title),
-            published: entry.published,
-          })),
-        ),
+        schemas: fitting(schemas, (entry) => ({
+          id: entry.id === null ? null : shown.text(entry.id),
+          title: entry.title === null ? null : beginning(shown.text(entry.title), MAX_LINE_CHARS),
+          published: entry.published,
+        })),
       };
     }
     const schema = await connection.text(`${SCHEMAS}/${encodeURIComponent(id)}`);

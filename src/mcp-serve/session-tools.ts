@@ -12,6 +12,7 @@ import {
   beginning,
   fitting,
   MAX_LINE_CHARS,
+  MAX_NAMED,
   MAX_RESULT_CHARS,
   MAX_TEXT_CHARS,
   pieceOf,
@@ -60,11 +61,16 @@ export const listTool = readingTool({
     closed,
   ),
   run: async ({ limit: most = DEFAULT_ITEMS, ...filters }, { client, shown }) => {
-    const { sessions, next } = await client.listSessions({ limit: most, ...filters });
-    return {
-      sessions: sessions.map((session) => shownSession(session, shown)),
-      read_on: next === null ? null : { cursor: next },
+    const read = async (count: number) => {
+      const { sessions, next } = await client.listSessions({ limit: count, ...filters });
+      const taken = fitting(sessions, (session) => shownSession(session, shown));
+      return { sessions, taken, next };
     };
+    const first = await read(most);
+    // a cursor is for what follows a whole page
+    const isWhole = first.taken.length === first.sessions.length;
+    const { taken, next } = isWhole ? first : await read(first.taken.length);
+    return { sessions: taken, read_on: next === null ? null : { cursor: next } };
   },
 });
 
@@ -80,7 +86,8 @@ function shownSession(session: SessionSummary, shown: Shown) {
     last_seq,
     last_message_at: session.last_message_at,
     created_at: session.created_at,
-    repo_path: session.repo_path === null ? null : shown.text(session.repo_path),
+    repo_path:
+      session.repo_path === null ? null : beginning(shown.text(session.repo_path), MAX_LINE_CHARS),
     persona: session.persona_name === null ? null : shown.text(session.persona_name),
     model: session.model === null ? null : shown.text(session.model),
     parent_session_id,
@@ -126,10 +133,9 @@ export const readTool = readingTool({
       order,
       limit: most,
     });
-    const found = messages.map((each) => shownMessage(each, shown));
-    const taken = fitting(found);
+    const taken = fitting(messages, (each) => shownMessage(each, shown));
     const last = taken.at(-1)?.seq;
-    const hasMore = last !== undefined && (taken.length < found.length || next !== null);
+    const hasMore = last !== undefined && (taken.length < messages.length || next !== null);
     return {
       session,
       messages: isForward ? taken : taken.toReversed(),
@@ -146,31 +152,35 @@ export function shownMessage(
   { offset, max } = { offset: 0, max: MAX_TEXT_CHARS },
 ) {
   const { seq, role, ts, status, tool_calls, is_summary, archived } = message;
-  const content = shown.text(message.content);
+  const content = shown.start(message.content, offset + max);
   return {
     seq,
     role,
     ts,
-    ...withPiece(content, offset, max),
+    ...withPiece(content, { offset, max, characters: message.content.length }),
     ...(status === null ? {} : { status }),
     ...(tool_calls === null
       ? {}
       : {
-          tool_calls: tool_calls.map(({ name, args }) => ({
-            name: beginning(shown.text(name), MAX_LINE_CHARS),
+          tool_calls: tool_calls.slice(0, MAX_NAMED).map(({ name, args }) => ({
+            name: beginning(shown.start(name, MAX_LINE_CHARS), MAX_LINE_CHARS),
             arguments: shown.args(args),
           })),
+          ...(tool_calls.length > MAX_NAMED ? { more_calls: tool_calls.length - MAX_NAMED } : {}),
         }),
     ...(is_summary ? { is_summary } : {}),
     ...(archived ? { archived } : {}),
   };
 }
 
-function withPiece(content: string, offset: number, max: number) {
+function withPiece(
+  content: string,
+  { offset, max, characters }: { offset: number; max: number; characters: number },
+) {
   const { text: piece, next_offset } = pieceOf(content, offset, max);
   return next_offset === null && offset === 0
     ? { content: piece }
-    : { content: piece, offset, next_offset, characters: content.length };
+    : { content: piece, offset, next_offset, characters };
 }
 
 const { q, role, since, cursor: searchCursor } = SearchQuery.properties;

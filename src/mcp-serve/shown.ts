@@ -7,6 +7,8 @@ import { beginning, MAX_ARGS_CHARS } from "./bounds.ts";
 export interface Shown {
   /** A whole text: without secrets if that was asked for, and without characters that a terminal obeys. */
   text(text: string): string;
+  /** The beginning of a text that is shown so: so many characters, or more. */
+  start(text: string, characters: number): string;
   /** A title, which is the beginning of a message. */
   title(title: string | null): string | null;
   /** Words around a hit: what is cut at their ends may be a part of a secret. */
@@ -21,6 +23,9 @@ export function createShown(cleaner: Cleaner = NOTHING_CLEANED): Shown {
   const text = (given: string): string => visible(cleaner.text(given, WHERE));
   return {
     text,
+    // a secret is found in a whole text only; the signs of what is hidden are not shorter than half of it
+    start: (given, characters) =>
+      text(cleaner === NOTHING_CLEANED ? given.slice(0, 2 * characters + 2) : given),
     title: (given) =>
       given === null
         ? null
@@ -30,7 +35,10 @@ export function createShown(cleaner: Cleaner = NOTHING_CLEANED): Shown {
         ? visible(given)
         : text(withoutCutEnds(cleaner.text(given, WHERE))),
     args: (given) =>
-      beginning(visible(JSON.stringify(cleaner.value(given, WHERE)) ?? ""), MAX_ARGS_CHARS),
+      beginning(
+        visible((JSON.stringify(cleaner.value(given, WHERE)) ?? "").slice(0, 2 * MAX_ARGS_CHARS)),
+        MAX_ARGS_CHARS,
+      ),
   };
 }
 

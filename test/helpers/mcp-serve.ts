@@ -7,6 +7,7 @@ import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { onTestFinished } from "vitest";
 
 import { mcpAnswers, type McpChoices } from "../../src/cli/commands/serve/mcp-answers.ts";
+import type { Catalogue } from "../../src/rules/catalogue.ts";
 import type { RedactSource } from "../../src/core/redact/clean.ts";
 import { owner } from "./engines.ts";
 import { createDatabase } from "./database.ts";
@@ -35,6 +36,7 @@ export async function startMcpService({
 }: Partial<McpChoices> & {
   readonly token?: string | null;
   readonly madeToken?: string;
+  readonly catalogue?: Catalogue;
   readonly redact?: RedactSource | null;
 } = {}) {
   const database = await createDatabase();

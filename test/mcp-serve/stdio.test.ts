@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 
+import { createDatabase } from "../helpers/database.ts";
 import { openMcp } from "../helpers/mcp.ts";
 import { connectOver, connectProgram, ERAS, type Json, sessionWith } from "../helpers/mcp-serve.ts";
 import { type ModelAnswer, startModelServer } from "../helpers/model-server.ts";
@@ -15,8 +16,14 @@ const PRELOAD = fileURLToPath(new URL("../fixtures/programs/loaded-modules.ts", 
 
 /** A home with a session that has these messages. */
 async function homeWith(contents: readonly string[], env: Readonly<Record<string, string>> = {}) {
-  const home = freshHome({ REPRISE_MODEL: "demo", ...env });
-  const store = await openStoreAt(home.database);
+  const database = await createDatabase();
+  onTestFinished(() => database[Symbol.asyncDispose]());
+  const home = freshHome({
+    REPRISE_MODEL: "demo",
+    REPRISE_DATABASE: database.location,
+    ...env,
+  });
+  const store = await openStoreAt(database.location);
   const id = await sessionWith(store, contents);
   await store.close();
   return { home, id };
@@ -137,7 +144,8 @@ describe("`mcp serve`", () => {
       { jsonrpc: "2.0", id: 3, method: "no/such" },
       { jsonrpc: "2.0", id: 4, method: "tools/call", params: { name: 5, arguments: "x" } },
     );
-    await program.waitFor(/"id":4/);
+    await program.waitFor(/"id":4\b/);
+    await program.waitFor(/"id":1\b/);
     program.child.stdin?.end();
     const { code, stdout, stderr } = await program.finished;
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
@@ -223,7 +231,11 @@ describe("Reprise's own client", () => {
         memory: {
           command: "reprise",
           args: ["mcp", "serve"],
-          env: { HOME: home.home, PATH: env["PATH"] ?? "" },
+          env: {
+            HOME: home.home,
+            PATH: env["PATH"] ?? "",
+            REPRISE_DATABASE: env["REPRISE_DATABASE"] ?? "",
+          },
         },
       },
       {

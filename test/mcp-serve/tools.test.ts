@@ -1,10 +1,25 @@
+import { fileURLToPath } from "node:url";
+
 import { describe, expect, it } from "vitest";
 
+import { createClient } from "../../src/client/client.ts";
+import { createCatalogue } from "../../src/rules/catalogue.ts";
+import { createSettings } from "../../src/rules/config/settings.ts";
 import { createSession } from "../../src/store/records/sessions/create.ts";
 import { takeLease } from "../../src/store/records/leases/lease.ts";
 import { beginExchange } from "../../src/store/records/messages/begin-exchange.ts";
 import { owner } from "../helpers/engines.ts";
-import { ERAS, type Json, READ_TOKEN, sessionWith, startMcpService } from "../helpers/mcp-serve.ts";
+import {
+  ERAS,
+  type Json,
+  READ_TOKEN,
+  sessionWith,
+  startMcpService,
+  TOKEN,
+} from "../helpers/mcp-serve.ts";
+import { phase } from "../helpers/plan-bench.ts";
+import { temporaryFolder } from "../helpers/temp.ts";
+import { TRUSTED } from "../helpers/trust.ts";
 import { waitingSession } from "../helpers/waiting-session.ts";
 
 const READING = [
@@ -128,6 +143,52 @@ describe.each(ERAS)("a server over HTTP, protocol %s", (era) => {
     expect(read_earlier).toEqual({ before_seq: messages[0].seq });
     const before = await value("session_read", { session_id: id, limit: 50, ...read_earlier });
     expect(before.messages.at(-1).seq).toBe(messages[0].seq - 1);
+  });
+
+  it("[SERVE-6] keeps lists small, and their cursors right", async () => {
+    const t = await startMcpService();
+    const ids: string[] = [];
+    for (let n = 0; n < 50; n += 1) {
+      const repo_path = `/${"p".repeat(4000)}`;
+      ids.push((await t.store.write(createSession, { repo_path, model: "m".repeat(250) })).id);
+    }
+    const { value } = await t.connect(era);
+    const seen: string[] = [];
+    for (let on: object | null = {}; on !== null;) {
+      const page: Json = await value("sessions_list", { limit: 50, ...on });
+      expect(JSON.stringify(page).length).toBeLessThan(22_000);
+      seen.push(...page.sessions.map(({ id }: Json) => id));
+      on = page.read_on;
+    }
+    expect(seen.toSorted()).toEqual(ids.toSorted());
+  });
+
+  it("[SERVE-10] shows a run of a plan in parts", async () => {
+    const personas = {
+      userDir: null,
+      builtinDir: fileURLToPath(new URL("../../personas", import.meta.url)),
+      trust: TRUSTED,
+    };
+    const env = { REPRISE_MODEL: "demo" };
+    const settings = createSettings({ env, file: null, home: "/nonexistent" });
+    const catalogue = createCatalogue({ personas, settings, modelLists: null });
+    const t = await startMcpService({ catalogue });
+    const phases = Array.from({ length: 120 }, (_, n) => phase(`phase-${n}`));
+    const text = JSON.stringify({ runId: crypto.randomUUID(), phaseKey: "planning", phases });
+    const client = createClient({ baseUrl: t.url, token: TOKEN });
+    const run = await client.createPlanRun({ plan: { text }, repo_path: temporaryFolder() });
+    const { value } = await t.connect(era);
+    expect((await value("plan_status")).runs).toMatchObject([
+      { session_id: run.session_id, state: "queued", phases_total: 120, waits_for_person: [] },
+    ]);
+    const keys: string[] = [];
+    for (let on: object | null = { id: run.run_id }; on !== null;) {
+      const part: Json = await value("plan_status", on);
+      expect(JSON.stringify(part).length).toBeLessThan(22_000);
+      keys.push(...part.phases.map(({ key }: Json) => key));
+      on = part.read_on;
+    }
+    expect(keys).toEqual(phases.map(({ key }) => key));
   });
 
   it("[SERVE-7] searches as the API does", async () => {

@@ -5,7 +5,7 @@ import type { Command } from "commander";
 import { RepriseError } from "../../../core/errors.ts";
 import type { RunningNode } from "../../../exchange/nodes/node.ts";
 import { databaseLocation, settingsOf } from "../../process/config.ts";
-import type { CliContext } from "../../process/context.ts";
+import { type CliContext, note } from "../../process/context.ts";
 import { databaseOption, openDatabase } from "../../process/database.ts";
 import { ownSecrets } from "../../process/own-secrets.ts";
 import { stopRequest } from "../../process/signals.ts";
@@ -84,6 +84,12 @@ export async function serveMcp(
     redact: options.redact === true ? service.redact : null,
   });
   const streams = { input: cli.stdin, output: cli.stdout.sink("json") };
+  if (cli.stdin.isTTY === true) {
+    note(
+      cli,
+      "This is a server for an MCP client, which starts it. It reads messages of the protocol here; Ctrl-C ends it.",
+    );
+  }
   const server = serveStreams(served, streams, async (input, init) => {
     if (runs && init?.method === "POST" && typeof input === "string" && QUEUES.test(input)) {
       startNode();
