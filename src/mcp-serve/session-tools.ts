@@ -66,10 +66,12 @@ export const listTool = readingTool({
       const taken = fitting(sessions, (session) => shownSession(session, shown));
       return { sessions, taken, next };
     };
-    const first = await read(most);
-    // a cursor is for what follows a whole page
-    const isWhole = first.taken.length === first.sessions.length;
-    const { taken, next } = isWhole ? first : await read(first.taken.length);
+    let page = await read(most);
+    // a cursor is for what follows a whole page, and the list may change meanwhile
+    while (page.taken.length < page.sessions.length) {
+      page = await read(page.taken.length);
+    }
+    const { taken, next } = page;
     return { sessions: taken, read_on: next === null ? null : { cursor: next } };
   },
 });
@@ -139,8 +141,8 @@ export const readTool = readingTool({
     return {
       session,
       messages: isForward ? taken : taken.toReversed(),
-      read_on: isForward && hasMore ? { after_seq: last } : null,
-      read_earlier: !isForward && hasMore ? { before_seq: last } : null,
+      read_on: isForward && hasMore ? { ...where, after_seq: last } : null,
+      read_earlier: !isForward && hasMore ? { ...where, before_seq: last } : null,
     };
   },
 });
