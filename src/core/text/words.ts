@@ -13,6 +13,7 @@ import {
   REPEAT_CHOICES,
   type RepeatChoice,
 } from "../questions.ts";
+import type { PermissionMode } from "../permissions.ts";
 
 /**
  * Words for the facts of a question, the only place that has them: terminals, pages and plain lines show what a
@@ -65,6 +66,19 @@ const ADMISSION: Readonly<Record<AdmissionChoice, Words>> = {
     meaning: "They stay in the session, and the agent never gets them.",
   },
 };
+
+const MODES: Readonly<Record<PermissionMode, string>> = {
+  ask: "each change and command asks",
+  edits: "commands ask",
+  auto: "commands outside a sandbox ask",
+  all: "nothing asks but changes of protected files",
+  plan: "nothing is changed",
+};
+
+/** Says in some words what a permission mode asks. */
+export function modeMeaning(mode: PermissionMode): string {
+  return MODES[mode];
+}
 
 /** Choices of a permission. Without rules, none counts for longer than the call; `each` offers to ask about each file. */
 export function permissionChoices(

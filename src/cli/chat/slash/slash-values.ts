@@ -1,5 +1,6 @@
-import { PERMISSION_MODES, type PermissionMode } from "../../../core/permissions.ts";
+import { PERMISSION_MODES } from "../../../core/permissions.ts";
 import type { ModelInfo } from "../../../core/schemas/service-schemas.ts";
+import { modeMeaning } from "../../../core/text/words.ts";
 import { isBroken } from "../../../rules/personas/persona.ts";
 import { modelFactTexts } from "../../output/model-facts.ts";
 import { personaFolderPaths, settingsOf } from "../../process/config.ts";
@@ -23,14 +24,6 @@ export interface SlashValue {
 /** By the names of commands. Each is read once, when it is first asked for. */
 export type SlashValues = Readonly<Record<string, () => Promise<readonly SlashValue[]>>>;
 
-const MODES: Readonly<Record<PermissionMode, string>> = {
-  ask: "each change and command asks",
-  edits: "commands ask",
-  auto: "commands outside a sandbox ask",
-  all: "nothing asks but changes of protected files",
-  plan: "nothing is changed",
-};
-
 /** Models that the configuration and personas name, the personas of the session's folder, and modes. */
 export function slashValues({ cli, conversation }: ValuesContext): SlashValues {
   const personas = () => readPersonas({ cli, conversation });
@@ -49,7 +42,7 @@ export function slashValues({ cli, conversation }: ValuesContext): SlashValues {
         isBroken(persona) ? [] : [{ value: persona.name, help: persona.description }],
       ),
     permission: async () => [
-      ...PERMISSION_MODES.map((value) => ({ value, help: MODES[value] })),
+      ...PERMISSION_MODES.map((value) => ({ value, help: modeMeaning(value) })),
       { value: EVERY_RULE, help: "list every rule" },
     ],
     effort: async () => SETTING_WORDS.effort.map((value) => ({ value })),
