@@ -24,11 +24,14 @@ import { endSession, setPlanMode } from "../store/records/sessions/change.ts";
 import { createSession, type NewSession } from "../store/records/sessions/create.ts";
 import { readLeaseState } from "../store/records/leases/lease.ts";
 import { readFailures } from "../store/records/sessions/failures.ts";
+import { setModelSettings } from "../store/records/sessions/model-settings.ts";
+import { removeRule, setPermissionMode } from "../store/records/sessions/permissions.ts";
 import { readSession } from "../store/records/sessions/read.ts";
 import type { Store } from "../store/store.ts";
 import type { FolderSettings } from "../rules/config/settings.ts";
 import { type ModelConfig, modelConfig } from "../rules/models/config.ts";
 import { chosenModel } from "../rules/models/choose.ts";
+import { checkEffort } from "../rules/models/effort.ts";
 import { modelFacts } from "../rules/models/facts.ts";
 import { requireModel } from "../rules/models/check-model.ts";
 import { modelSettings } from "../rules/models/settings.ts";
@@ -308,10 +311,8 @@ export function createConversation(options: ConversationOptions): Conversation {
         const persona = await checkPersona(personas, { name: persona_name, repo_path });
         const own = session?.model ?? columns?.model ?? null;
         const name = chosenModel({ session: own, persona, config });
-        const { checkEffort } = await import("../rules/models/effort.ts");
         checkEffort(settings.effort, name, modelFacts(name, config));
       }
-      const { setModelSettings } = await import("../store/records/sessions/model-settings.ts");
       return keep(await store.write(setModelSettings, { id: (await stored()).id, settings }));
     },
     modelSettings: () => ({
@@ -321,7 +322,6 @@ export function createConversation(options: ConversationOptions): Conversation {
     }),
     setPermission: async (mode) => {
       refuseSetting(agent);
-      const { setPermissionMode } = await import("../store/records/sessions/permissions.ts");
       return keep(
         await store.write(setPermissionMode, { id: (await stored()).id, mode, principal }),
       );
@@ -341,7 +341,6 @@ export function createConversation(options: ConversationOptions): Conversation {
       return explainHooks(config, place(), call);
     },
     removeRule: async (rule) => {
-      const { removeRule } = await import("../store/records/sessions/permissions.ts");
       return session !== null && store.write(removeRule, { id: session.id, rule });
     },
     ...changesOfConversation(config, { session: () => session, principal }),

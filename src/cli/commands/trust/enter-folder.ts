@@ -52,12 +52,31 @@ export async function enterFolder({ cli, folder, from, ask }: EnterInput): Promi
     const way = isHere
       ? "Use --trust for one run, or `reprise trust add` in the folder."
       : `The session works in ${oneLine(folder)}: use --trust or \`reprise trust add\` there.`;
-    note(
-      cli,
-      `The folder is not trusted, so these are not used: ${firstOf(holdings.withheld, MAX_NOTED).join("; ")}. ${way}`,
-    );
+    note(cli, `${notUsed(holdings)} ${way}`);
   }
   return true;
+}
+
+/** Says what of a folder is not used because it is not trusted, for a person at an editor; null if that is nothing. */
+export async function withheldSentence(cli: CliContext, folder: string): Promise<string | null> {
+  if (!holdsAnything(folder)) {
+    return null;
+  }
+  const [{ holdingsOf }, { answerFor }, { findSchemaFiles }] = await Promise.all([
+    import("../../../rules/trust/holdings.ts"),
+    import("../../../rules/trust/trust.ts"),
+    import("../../../artifacts/find-schema-files.ts"),
+  ]);
+  const folders = personaFolderPaths(cli);
+  const holdings = await holdingsOf(folders, folder, findSchemaFiles);
+  const isTrusted =
+    (await answerFor(folders.trust, folder, holdings.fingerprint)) === "trusted" ||
+    holdings.withheld.length === 0;
+  return isTrusted ? null : `${notUsed(holdings)} Use \`reprise trust add\` in the folder.`;
+}
+
+function notUsed({ withheld }: Holdings): string {
+  return `The folder is not trusted, so these are not used: ${firstOf(withheld, MAX_NOTED).join("; ")}.`;
 }
 
 /** Files that the one-line note names, and the question. */
