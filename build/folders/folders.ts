@@ -17,6 +17,7 @@ export const FOLDERS: Readonly<Record<string, readonly string[]>> = {
   compat: ["core", "store", "rules", "exchange", "langgraph"],
   agent: ["core", "store", "workspace", "rules", "exchange", "plans", "mcp", "langgraph"],
   http: ["core", "store", "artifacts", "workspace", "rules", "exchange", "plans", "compat"],
+  acp: ["core", "store", "workspace", "rules", "exchange"],
   client: ["core"],
   "mcp-serve": ["core", "client"],
   cli: [
@@ -29,6 +30,7 @@ export const FOLDERS: Readonly<Record<string, readonly string[]>> = {
     "plans",
     "mcp",
     "http",
+    "acp",
     "client",
     "mcp-serve",
     "compat",

@@ -84,6 +84,7 @@ const COMMANDS: CommandTable = {
   follow: async (cli) => (await import("./commands/chat/follow.ts")).followCommand(cli),
   stop: async (cli) => (await import("./commands/stop.ts")).stopCommand(cli),
   serve: async (cli) => (await import("./commands/serve/serve.ts")).serveCommand(cli),
+  acp: async (cli) => (await import("./commands/acp.ts")).acpCommand(cli),
   share: async (cli) => (await import("./commands/share.ts")).shareCommand(cli),
   tokens: async (cli) => (await import("./commands/tokens.ts")).tokensCommand(cli),
   backup: async (cli) => (await import("./commands/copy/backup.ts")).backupCommand(cli),

@@ -1,0 +1,185 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+
+import { describe, expect, it } from "vitest";
+
+import { startEditor } from "../helpers/editor.ts";
+import { type ModelAnswer, startModelServer } from "../helpers/model-server.ts";
+import { freshHome } from "../helpers/reprise.ts";
+
+interface Held {
+  readonly answer?: (index: number) => ModelAnswer;
+  readonly latencyMs?: number;
+}
+
+async function homeWith({ answer, latencyMs = 0 }: Held = {}) {
+  const server = await startModelServer({
+    answer: (_, index) => answer?.(index) ?? { content: `answer ${index}` },
+    latencyMs,
+    chunkSize: 1,
+  });
+  const home = freshHome({ ...server.env("openai"), REPRISE_MODEL: "openai:test" });
+  return { server, home };
+}
+
+const writing = (index: number): ModelAnswer =>
+  index === 0
+    ? {
+        toolCalls: [
+          {
+            name: "write_file",
+            arguments: JSON.stringify({ path: "a.txt", content: "x" }),
+            id: "w",
+          },
+        ],
+      }
+    : { content: `answer ${index}` };
+
+/** Text that arrives for a minute, if nobody stops it. */
+const LONG = { answer: (): ModelAnswer => ({ content: "word ".repeat(600) }), latencyMs: 20 };
+
+describe("an editor and others on one session", () => {
+  it("[ACP-40] shows what a terminal writes meanwhile, and the terminal has what the editor wrote", async () => {
+    const { home } = await homeWith();
+    const editor = await startEditor(home);
+    const sessionId = await editor.begin();
+    await editor.prompt(sessionId, "from the editor");
+    const { stdout } = await home.call(["--session", sessionId, "-p", "from the terminal"]);
+    expect(stdout).toContain("answer 1");
+    await editor.until(
+      (each) =>
+        each.sessionUpdate === "agent_message_chunk" &&
+        each.content.type === "text" &&
+        editor.transcript().includes("agent: answer 1"),
+    );
+    expect(editor.transcript()).toEqual([
+      "agent: answer 0",
+      "user: from the terminal",
+      "agent: answer 1",
+    ]);
+    await editor.prompt(sessionId, "again");
+    const shown = await home.call(["sessions", "show", sessionId]);
+    for (const text of ["from the editor", "from the terminal", "again", "answer 2"]) {
+      expect(shown.stdout).toContain(text);
+    }
+  });
+
+  it("[ACP-14] takes an answer that is given elsewhere, and takes its own question back", async () => {
+    const { home } = await homeWith({ answer: writing });
+    const cancelled = Promise.withResolvers<void>();
+    const isAsked = Promise.withResolvers<void>();
+    const editor = await startEditor(home, {
+      onPermission: (_, signal) => {
+        signal.addEventListener("abort", () => cancelled.resolve());
+        isAsked.resolve();
+        return new Promise<null>((resolve) => {
+          signal.addEventListener("abort", () => resolve(null));
+        });
+      },
+    });
+    const sessionId = await editor.begin();
+    const prompting = editor.prompt(sessionId, "write");
+    await isAsked.promise;
+    await home.call(["sessions", "answer", sessionId, "allow_once"]);
+    await cancelled.promise;
+    expect(await prompting).toMatchObject({ stopReason: "end_turn" });
+    expect(existsSync(join(home.project, "a.txt"))).toBe(true);
+  });
+
+  it("[ACP-15] asks again after the editor was away, and continues without a prompt", async () => {
+    const { home } = await homeWith({ answer: writing });
+    const isAsked = Promise.withResolvers<void>();
+    const first = await startEditor(home, {
+      onPermission: () => {
+        isAsked.resolve();
+        return new Promise<never>(() => {});
+      },
+    });
+    const sessionId = await first.begin();
+    first.prompt(sessionId, "write").catch(() => undefined);
+    await isAsked.promise;
+    await first.leave();
+    const second = await startEditor(home, { onPermission: () => "allow_once" });
+    await second.request("session/load", { sessionId, cwd: home.project, mcpServers: [] });
+    await second.until(
+      (each) => each.sessionUpdate === "agent_message_chunk" && each.content.type === "text",
+    );
+    expect(existsSync(join(home.project, "a.txt"))).toBe(true);
+    expect(second.transcript()).toEqual([
+      "user: write",
+      "call: write_file a.txt",
+      "completed: w",
+      expect.stringMatching(/^agent: a/),
+    ]);
+  });
+
+  it("[ACP-16] [ACP-41] cancels a prompt and keeps what had arrived; a second editor waits for its turn", async () => {
+    const { home } = await homeWith(LONG);
+    const first = await startEditor(home);
+    const sessionId = await first.begin();
+    const running = first.prompt(sessionId, "long");
+    await first.until(({ sessionUpdate }) => sessionUpdate === "agent_message_chunk");
+    await expect(first.prompt(sessionId, "too")).rejects.toMatchObject({
+      data: { code: "session_busy" },
+    });
+    const second = await startEditor(home, { capabilities: { session: { notices: {} } } });
+    await second.request("session/load", { sessionId, cwd: home.project, mcpServers: [] });
+    const waiting = second.prompt(sessionId, "from the second");
+    await second.until(
+      (each) => each.sessionUpdate === "notice" && each.title.includes("waits for its turn"),
+    );
+    await second.notify("session/cancel", { sessionId });
+    expect(await waiting).toEqual({ stopReason: "cancelled" });
+    await first.notify("session/cancel", { sessionId });
+    expect(await running).toMatchObject({ stopReason: "cancelled" });
+    const third = await startEditor(home);
+    await third.request("session/load", { sessionId, cwd: home.project, mcpServers: [] });
+    expect(third.transcript()).toEqual(["user: long", expect.stringMatching(/^agent: w/)]);
+  });
+
+  it("[ACP-16] cancels what waits for an answer: it is asked nowhere any more", async () => {
+    const { home } = await homeWith({ answer: writing });
+    const isAsked = Promise.withResolvers<void>();
+    const editor = await startEditor(home, {
+      onPermission: (_, signal) => {
+        isAsked.resolve();
+        return new Promise<null>((resolve) => {
+          signal.addEventListener("abort", () => resolve(null));
+        });
+      },
+    });
+    const sessionId = await editor.begin();
+    const prompting = editor.prompt(sessionId, "write");
+    await isAsked.promise;
+    await editor.notify("session/cancel", { sessionId });
+    expect(await prompting).toMatchObject({ stopReason: "cancelled" });
+    const { code } = await home.call(["sessions", "answer", sessionId, "allow_once"]);
+    expect(code).not.toBe(0);
+    expect(await editor.prompt(sessionId, "another")).toMatchObject({ stopReason: "end_turn" });
+    expect(existsSync(join(home.project, "a.txt"))).toBe(false);
+  });
+
+  it.each(["SIGTERM", "end", "SIGKILL"] as const)(
+    "[ACP-50] [ACP-51] loses nothing when it ends by %s in the middle of a prompt",
+    async (how) => {
+      const { home } = await homeWith(LONG);
+      const first = await startEditor(home);
+      const sessionId = await first.begin();
+      first.prompt(sessionId, "long").catch(() => undefined);
+      await first.until(({ sessionUpdate }) => sessionUpdate === "agent_message_chunk");
+      if (how === "end") {
+        await first.leave();
+      } else {
+        await first.running.stop(how);
+      }
+      expect(first.running.stderr()).toBe("");
+      const second = await startEditor(home);
+      await second.request("session/load", { sessionId, cwd: home.project, mcpServers: [] });
+      expect(second.transcript()).toEqual(
+        how === "SIGKILL" ? ["user: long"] : ["user: long", expect.stringMatching(/^agent: w/)],
+      );
+      const { code } = await home.call(["sessions", "verify", sessionId]);
+      expect(code).toBe(0);
+    },
+  );
+});
