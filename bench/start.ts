@@ -21,6 +21,14 @@ const SCRIPT = "/usr/bin/script";
 /** Ctrl-D, at which a terminal session leaves. */
 const END_OF_INPUT = "\u0004";
 
+/** First message of an editor. */
+const INITIALIZE = {
+  jsonrpc: "2.0",
+  id: 0,
+  method: "initialize",
+  params: { protocolVersion: 1, clientCapabilities: {} },
+};
+
 /** What is measured; a program that runs longer is stopped, and waited for, off the clock. */
 type Work = () => void | Promise<() => Promise<void>>;
 
@@ -96,13 +104,33 @@ function subjects(
       await gone;
     };
   };
+  const list = (): void => node(bin, "sessions", "list");
+  const untilInitialized = async () => {
+    const child = spawn(process.execPath, [bin, "acp"], { cwd: folder, env });
+    child.stdin.write(`${JSON.stringify(INITIALIZE)}\n`);
+    const [answer] = await once(child.stdout.setEncoding("utf8"), "data");
+    if (!String(answer).includes("authMethods")) {
+      throw new Error(`an editor got another answer: ${String(answer)}`);
+    }
+    return async () => {
+      const gone = once(child, "exit");
+      child.stdin.end();
+      await gone;
+    };
+  };
   return [
     { what: "reprise --version", most: 1.3, ours: () => node(bin, "--version"), floor: empty },
     {
       what: `sessions list, with ${sessions} sessions`,
       most: 2,
-      ours: () => node(bin, "sessions", "list"),
+      ours: list,
       floor: empty,
+    },
+    {
+      what: "reprise acp, until initialize is answered, against sessions list",
+      most: 1.3,
+      ours: untilInitialized,
+      floor: list,
     },
     ...(existsSync(SCRIPT)
       ? [
