@@ -53,9 +53,10 @@ export class EditorSession {
   /** Work for the editor, one after the other, whatever it ends with. */
   #working: Promise<unknown> = Promise.resolve();
   #isPrompting = false;
-  /** Title and usage that were sent. */
+  /** Title, usage and options that were sent. */
   #title: string | null = null;
   #usage: string | null = null;
+  #known: string | null = null;
 
   constructor(session: Session, servers: McpEntries, context: EditorContext) {
     const { host, client, store, config, confirmation } = context;
@@ -94,11 +95,12 @@ export class EditorSession {
   }
 
   /**
-   * Begins to show the session: from its first message, or what is new. Resolves once all that is stored was sent.
+   * Begins to show the session: from its first message, or what is new. Resolves with its options once all that is stored
+   * was sent.
    *
    * Error codes: `session_not_found`, `database_*`.
    */
-  async open({ replays }: { readonly replays: boolean }): Promise<void> {
+  async open({ replays }: { readonly replays: boolean }): Promise<SessionConfigOption[]> {
     const last = this.#conversation.current()?.last_seq ?? 0;
     const following = this.#view.follow(replays ? 0 : last, this.#closing.signal);
     following.catch((error: unknown) => this.#context.host.log(sentenceOf(error)));
@@ -110,6 +112,7 @@ export class EditorSession {
       await client.update(this.id, planUpdate(tasks));
     }
     await this.#view.endCalls();
+    return this.#options();
   }
 
   /** Sends commands, title and usage, and what of the folder is not used. */
@@ -126,13 +129,28 @@ export class EditorSession {
     if (withheld !== null) {
       await this.notice(withheld);
     }
-    if ((this.#conversation.current()?.last_seq ?? 0) > 0) {
+    const session = this.#conversation.current();
+    if (session !== null && session.last_seq > 0) {
       await this.#showUsage();
+    }
+    if (
+      session?.activity === "interrupted" &&
+      (await this.#conversation.openQuestions()).length === 0
+    ) {
+      await this.notice(
+        "The last exchange was interrupted or failed. Send /continue to resume it, or a new message to skip it.",
+      );
     }
   }
 
-  options(): Promise<SessionConfigOption[]> {
-    return configOptions(this.#optionSource());
+  /** Error codes: `session_busy` while a prompt of the editor runs. */
+  refuseBusy(): void {
+    if (this.#isPrompting) {
+      throw new RepriseError(
+        "session_busy",
+        "The session runs another prompt of this editor. Wait for its end, or cancel it.",
+      );
+    }
   }
 
   /** Error codes: as `setConfigOption`. */
@@ -142,7 +160,7 @@ export class EditorSession {
   }): Promise<SessionConfigOption[]> {
     await this.#conversation.refresh();
     await setConfigOption(this.#optionSource(), choice);
-    return this.options();
+    return this.#options();
   }
 
   /**
@@ -151,12 +169,7 @@ export class EditorSession {
    * Error codes: as `Conversation.send`; `session_busy` while another prompt of the editor runs.
    */
   async prompt(text: string): Promise<PromptResponse> {
-    if (this.#isPrompting) {
-      throw new RepriseError(
-        "session_busy",
-        "The session runs another prompt of this editor. Wait for its end, or cancel it.",
-      );
-    }
+    this.refuseBusy();
     this.#isPrompting = true;
     try {
       return await this.#work((turn) => this.#prompt(text, turn));
@@ -281,6 +294,7 @@ export class EditorSession {
       await this.#view.endCalls();
       await this.#showTitle();
       await this.#showUsage();
+      await this.#showOptions();
     } catch (error) {
       this.#context.host.log(sentenceOf(error));
     }
@@ -310,6 +324,25 @@ export class EditorSession {
         used: use.tokens,
         size: use.window,
         ...(micros === null ? {} : { cost: { amount: dollarsOf(micros), currency: "USD" } }),
+      });
+    }
+  }
+
+  /** Reads the options for an answer: the client knows them then. */
+  async #options(): Promise<SessionConfigOption[]> {
+    const options = await configOptions(this.#optionSource());
+    this.#known = JSON.stringify(options);
+    return options;
+  }
+
+  /** Sends options that another program has changed. */
+  async #showOptions(): Promise<void> {
+    const known = this.#known;
+    const configOptions = await this.#options();
+    if (this.#known !== known) {
+      await this.#context.client.update(this.id, {
+        sessionUpdate: "config_option_update",
+        configOptions,
       });
     }
   }

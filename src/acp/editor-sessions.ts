@@ -78,7 +78,8 @@ export class EditorSessions {
   /**
    * Opens a session that is there; `replays` sends all of it first. One that is open already begins again.
    *
-   * Error codes: `session_not_found`, `invalid_request`, `run_takes_no_message`, `database_*`.
+   * Error codes: `session_not_found`, `session_busy` while a prompt of this editor runs, `invalid_request`,
+   * `run_takes_no_message`, `database_*`.
    */
   async load(
     place: Place & { readonly sessionId: string },
@@ -210,12 +211,15 @@ export class EditorSessions {
     how: { readonly replays: boolean },
   ): Promise<Opened> {
     const before = this.#open.get(session.id);
+    before?.refuseBusy();
     this.#open.delete(session.id);
     await before?.close();
     const opened = new EditorSession(session, servers, await this.#ready());
     this.#open.set(session.id, opened);
-    await opened.open(how);
-    const configOptions = await opened.options();
+    const configOptions = await opened.open(how).catch((error: unknown) => {
+      this.#open.delete(session.id);
+      throw error;
+    });
     // a client takes updates of a session once it knows it
     setImmediate(() => {
       opened.introduce().catch((error: unknown) => this.#host.log(sentenceOf(error)));

@@ -54,6 +54,9 @@ export async function serveEditor(
       const { id, method } = message;
       if (method === "initialize") {
         initialize(message);
+      } else if (method === undefined && !Number.isSafeInteger(id)) {
+        // answers nothing that was asked, and the SDK would print its id
+        continue;
       } else if (facts !== null) {
         yield message as AnyMessage;
       } else if (typeof method === "string" && isRequestId(id)) {

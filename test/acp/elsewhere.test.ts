@@ -57,9 +57,15 @@ describe("an editor and others on one session", () => {
       "user: from the terminal",
       "agent: answer 1",
     ]);
+    await home.call(["--session", sessionId, "-p", "and again", "--permission", "edits"]);
+    await editor.until(
+      (each) =>
+        each.sessionUpdate === "config_option_update" &&
+        each.configOptions.some(({ currentValue }) => currentValue === "edits"),
+    );
     await editor.prompt(sessionId, "again");
     const shown = await home.call(["sessions", "show", sessionId]);
-    for (const text of ["from the editor", "from the terminal", "again", "answer 2"]) {
+    for (const text of ["from the editor", "from the terminal", "again", "answer 3"]) {
       expect(shown.stdout).toContain(text);
     }
   });
@@ -122,6 +128,9 @@ describe("an editor and others on one session", () => {
     await expect(first.prompt(sessionId, "too")).rejects.toMatchObject({
       data: { code: "session_busy" },
     });
+    await expect(
+      first.request("session/load", { sessionId, cwd: home.project, mcpServers: [] }),
+    ).rejects.toMatchObject({ data: { code: "session_busy" } });
     const second = await startEditor(home, { capabilities: { session: { notices: {} } } });
     await second.request("session/load", { sessionId, cwd: home.project, mcpServers: [] });
     const waiting = second.prompt(sessionId, "from the second");
@@ -178,6 +187,14 @@ describe("an editor and others on one session", () => {
       expect(second.transcript()).toEqual(
         how === "SIGKILL" ? ["user: long"] : ["user: long", expect.stringMatching(/^agent: w/)],
       );
+      if (how === "SIGKILL") {
+        await second.until(
+          (each) =>
+            each.sessionUpdate === "agent_thought_chunk" &&
+            each.content.type === "text" &&
+            each.content.text.includes("/continue"),
+        );
+      }
       const { code } = await home.call(["sessions", "verify", sessionId]);
       expect(code).toBe(0);
     },

@@ -33,6 +33,8 @@ describe("a hostile client", () => {
     send("");
     send(`{"x":"${"y".repeat(9 * 1024 * 1024)}"}`);
     send('{"jsonrpc":"2.0","result":{},"id":77}');
+    send('{"jsonrpc":"2.0","result":{},"id":"\\u001b[31m"}');
+    send('{"\\u001b[31m":1}');
     send('{"jsonrpc":"2.0","method":"session/cancel","params":{"sessionId":7}}');
     send(`{"jsonrpc":"2.0","method":"unknown/notification"}`);
     const code = (value: number) => ({ error: { code: value } });
@@ -64,8 +66,9 @@ describe("a hostile client", () => {
       -32_700, -32_600, -32_600, -32_600,
     ]);
     stdin?.end();
-    const { code: exit } = await running.finished;
+    const { code: exit, stderr } = await running.finished;
     expect(exit).toBe(0);
+    expect(stderr).not.toContain("\u001b");
   });
 
   it("[ACP-53] opens many sessions, and each of them works", async () => {

@@ -21,6 +21,9 @@ export function acpCommand(cli: CliContext): Command {
     .description("serve an editor that speaks the Agent Client Protocol, over standard input")
     .action(async () => {
       const { serveEditor } = await import("../../acp/serve-editor.ts");
+      if (cli.stdin.isTTY === true) {
+        noticeNow(cli, "acp: An editor starts this command and writes to it. Ctrl-C ends it.");
+      }
       const stop = new AbortController();
       const stopListening = onSignals(cli, () => stop.abort());
       try {
