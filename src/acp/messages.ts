@@ -3,10 +3,10 @@ import type { Readable, Writable } from "node:stream";
 import type { AnyMessage, JsonRpcId } from "@agentclientprotocol/sdk/unstable";
 
 /** Bytes of one message at most: a message of a session has 1 MiB, and JSON may write a character as six. */
-export const MAX_MESSAGE_BYTES = 8 * 1024 * 1024;
+const MAX_MESSAGE_BYTES = 8 * 1024 * 1024;
 
 /** Codes of JSON-RPC 2.0. */
-export const PARSE_ERROR = -32_700;
+const PARSE_ERROR = -32_700;
 export const INVALID_REQUEST = -32_600;
 export const INVALID_PARAMS = -32_602;
 

@@ -1,10 +1,12 @@
 import { join } from "node:path";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 
 import { startEditor } from "../helpers/editor.ts";
 import { type ModelAnswer, startModelServer } from "../helpers/model-server.ts";
+import { startProvider } from "../helpers/providers/start.ts";
+import { reasoning, text } from "../helpers/providers/steps.ts";
 import { freshHome } from "../helpers/reprise.ts";
 
 async function homeWith(...answers: readonly ModelAnswer[]) {
@@ -90,6 +92,42 @@ describe("an editor", () => {
     expect(server.refused()).toEqual([]);
     await editor.leave();
     expect(editor.running.stderr()).toBe("");
+  });
+
+  it("[ACP-11] shows what a command prints while it runs", async () => {
+    const line = "echo first; while [ ! -e go ]; do sleep 0.05; done; echo second";
+    const { home } = await homeWith(call("run_command", { line, access: "outside" }, "r"));
+    const editor = await startEditor(home, { onPermission: () => "allow_once" });
+    const sessionId = await editor.begin();
+    const prompting = editor.prompt(sessionId, "run it");
+    const early = await editor.until(
+      (each) => each.sessionUpdate === "tool_call_update" && each.status === undefined,
+    );
+    expect(early).toMatchObject({
+      toolCallId: "r",
+      content: [{ type: "content", content: { text: "first\n" } }],
+    });
+    writeFileSync(join(home.project, "go"), "");
+    await prompting;
+    const [last] = editor
+      .updates()
+      .filter((each) => each.sessionUpdate === "tool_call_update" && each.status === "completed");
+    expect(JSON.stringify(last)).toContain("second");
+    expect(
+      editor.updates().find(({ sessionUpdate }) => sessionUpdate === "tool_call"),
+    ).toMatchObject({ kind: "execute" });
+  });
+
+  it("[ACP-11] shows what a model thinks", async () => {
+    const provider = await startProvider("anthropic", () => [
+      reasoning("I think."),
+      text("I say."),
+    ]);
+    onTestFinished(() => provider[Symbol.asyncDispose]());
+    const home = freshHome({ ...provider.env, REPRISE_MODEL: "anthropic:claude-sonnet-5-5" });
+    const editor = await startEditor(home);
+    await editor.prompt(await editor.begin(), "think");
+    expect(editor.transcript()).toEqual(["thought: I think.", "agent: I say."]);
   });
 
   it("[ACP-12] maps the answers of a permission, and refuses with one", async () => {

@@ -142,7 +142,7 @@ const SPEAKERS = {
 } as const;
 
 /** Texts that come after each other with the same id are one. */
-export function transcriptOf(updates: readonly SessionUpdate[]): string[] {
+function transcriptOf(updates: readonly SessionUpdate[]): string[] {
   const lines: { id: string; text: string }[] = [];
   const add = (id: string, text: string, isPiece = false): void => {
     const last = lines.at(-1);
