@@ -27,18 +27,23 @@ async function acpx(answer: (index: number) => ModelAnswer, latencyMs = 0) {
     });
   const run = async (...args: string[]) => (await start(...args).finished).stdout;
   onTestFinished(async () => void (await run("sessions", "close")));
-  return { home, server, start, run };
+  /** Sends a prompt again that meets the end of the process that kept the agent. */
+  const prompt = async (text: string, ...options: string[]): Promise<string> => {
+    const printed = await run(...options, "prompt", text);
+    return printed.includes("shutting down") ? prompt(text, ...options) : printed;
+  };
+  return { home, server, start, run, prompt };
 }
 
 it.skipIf(INSTALLED === undefined)(
   "[ACP-60] acpx begins a session, and other processes continue and list it",
   async () => {
-    const { home, server, run } = await acpx((index) => ({ content: `answer ${index}` }));
+    const { home, server, run, prompt } = await acpx((index) => ({ content: `answer ${index}` }));
     const created = await run("sessions", "new");
     const [id = ""] = /[0-9a-f-]{36}/.exec(created) ?? [];
-    expect(await run("prompt", "first")).toMatch(/answer 0[^]*\[done\] end_turn/);
+    expect(await prompt("first")).toMatch(/answer 0[^]*\[done\] end_turn/);
     // the process that kept the agent is gone after a second: the next one resumes
-    expect(await run("prompt", "second")).toMatch(/answer 1[^]*\[done\] end_turn/);
+    expect(await prompt("second")).toMatch(/answer 1[^]*\[done\] end_turn/);
     expect(server.requests()[1]?.map(({ content }) => content)).toContain("answer 0");
     const [session] = await home.json<{ id: string; title: string }[]>([
       "sessions",
@@ -51,7 +56,7 @@ it.skipIf(INSTALLED === undefined)(
 );
 
 it.skipIf(INSTALLED === undefined)("[ACP-60] acpx allows, denies and cancels", async () => {
-  const { home, start, run } = await acpx(
+  const { home, start, run, prompt } = await acpx(
     (index) =>
       index % 2 === 0 && index < 4
         ? {
@@ -67,10 +72,10 @@ it.skipIf(INSTALLED === undefined)("[ACP-60] acpx allows, denies and cancels", a
     20,
   );
   await run("sessions", "new");
-  await run("--approve-all", "prompt", "write");
+  await prompt("write", "--approve-all");
   expect(existsSync(join(home.project, "0.txt"))).toBe(true);
   await run("sessions", "new");
-  await run("--deny-all", "prompt", "write");
+  await prompt("write", "--deny-all");
   expect(existsSync(join(home.project, "2.txt"))).toBe(false);
   const long = start("prompt", "long");
   await long.waitFor(/word word/);
