@@ -103,7 +103,7 @@ export class EditorSession {
   async open({ replays }: { readonly replays: boolean }): Promise<SessionConfigOption[]> {
     const last = this.#conversation.current()?.last_seq ?? 0;
     const following = this.#view.follow(replays ? 0 : last, this.#closing.signal);
-    following.catch((error: unknown) => this.#context.host.log(sentenceOf(error)));
+    following.catch((error: unknown) => this.#failed(error));
     // its snapshot comes before the first message
     await Promise.race([following, this.#view.next().then(() => this.#view.hasSeen(last))]);
     const { store, client } = this.#context;
@@ -116,7 +116,11 @@ export class EditorSession {
   }
 
   /** Sends commands, title and usage, and what of the folder is not used. */
-  async introduce(): Promise<void> {
+  introduce(): void {
+    this.#introduce().catch((error: unknown) => this.#failed(error));
+  }
+
+  async #introduce(): Promise<void> {
     const { client, config, host } = this.#context;
     const { repo_path } = this.#conversation.planned();
     const commands = await availableCommands({ personas: config.personas, repoPath: repo_path });
@@ -296,6 +300,13 @@ export class EditorSession {
       await this.#showUsage();
       await this.#showOptions();
     } catch (error) {
+      this.#failed(error);
+    }
+  }
+
+  /** Logs what fails beside a request; nobody needs it once the editor has left. */
+  #failed(error: unknown): void {
+    if (!this.#leaving.signal.aborted) {
       this.#context.host.log(sentenceOf(error));
     }
   }

@@ -221,9 +221,7 @@ export class EditorSessions {
       throw error;
     });
     // a client takes updates of a session once it knows it
-    setImmediate(() => {
-      opened.introduce().catch((error: unknown) => this.#host.log(sentenceOf(error)));
-    });
+    setImmediate(() => opened.introduce());
     return { sessionId: session.id, configOptions };
   }
 

@@ -1,4 +1,5 @@
 import type { Readable, Writable } from "node:stream";
+import { setTimeout as sleep } from "node:timers/promises";
 
 import type { AnyMessage, JsonRpcId } from "@agentclientprotocol/sdk/unstable";
 
@@ -97,9 +98,11 @@ export function isRequestId(value: unknown): value is JsonRpcId {
   return value === null || typeof value === "string" || Number.isFinite(value);
 }
 
-/** Writes messages, one a line; waits for a slow reader. */
+/** Writes messages, one a line; waits for a slow reader until `release`. */
 export class MessageWriter {
   readonly #output: Writable;
+  readonly #released = Promise.withResolvers<void>();
+  #last: Promise<void> = Promise.resolve();
   #isOver = false;
 
   constructor(output: Writable) {
@@ -110,9 +113,21 @@ export class MessageWriter {
     if (this.#isOver) {
       return Promise.resolve();
     }
-    return new Promise((resolve) => {
+    this.#last = new Promise((resolve) => {
       this.#output.write(`${JSON.stringify(message)}\n`, () => resolve());
     });
+    return Promise.race([this.#last, this.#released.promise]);
+  }
+
+  /** Lets nothing wait for the reader any more: it may read nothing. */
+  release(): void {
+    this.#released.resolve();
+  }
+
+  /** True once all was written; false if that takes longer. */
+  isDrained(timeoutMs: number): Promise<boolean> {
+    const timeout = sleep(timeoutMs, false, { ref: false });
+    return Promise.race([this.#isOver ? true : this.#last.then(() => true), timeout]);
   }
 
   refuse(refusal: Refusal, id: JsonRpcId = null): void {

@@ -13,6 +13,9 @@ import {
   readMessages,
 } from "./messages.ts";
 
+/** For the last answers to be read, at the end. */
+const DRAIN_MS = 2000;
+
 interface EditorStreams {
   readonly input: Readable;
   readonly output: Writable;
@@ -22,12 +25,12 @@ interface EditorStreams {
 
 /**
  * Serves one editor until its input ends. `initialize` is answered before the SDK and the database are loaded: an editor waits
- * for it when it starts.
+ * for it when it starts. Resolves with false if the editor does not read what it was answered.
  */
 export async function serveEditor(
   host: EditorHost,
   { input, output, stop }: EditorStreams,
-): Promise<void> {
+): Promise<boolean> {
   const writer = new MessageWriter(output);
   let facts: ClientFacts | null = null;
   const { promise: begun, resolve: begin } = Promise.withResolvers<void>();
@@ -79,10 +82,12 @@ export async function serveEditor(
       { host, facts: () => facts ?? clientFacts(null) },
     );
     await reading;
+    writer.release();
     // what was asked before is answered
     await connection.end();
   }
   stop.removeEventListener("abort", leave);
+  return writer.isDrained(DRAIN_MS);
 }
 
 /** Passes each message on, until the input ends or is taken away. */

@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 
@@ -166,6 +167,21 @@ describe("an editor and others on one session", () => {
     expect(code).not.toBe(0);
     expect(await editor.prompt(sessionId, "another")).toMatchObject({ stopReason: "end_turn" });
     expect(existsSync(join(home.project, "a.txt"))).toBe(false);
+  });
+
+  it("[ACP-50] ends also if the client reads nothing", async () => {
+    const { home } = await homeWith();
+    const editor = await startEditor(home);
+    const sessionId = await editor.begin();
+    await editor.prompt(sessionId, "x".repeat(500_000));
+    const { child } = editor.running;
+    child.stdout?.pause();
+    const load = { sessionId, cwd: home.project, mcpServers: [] };
+    editor.request("session/load", load).catch(() => undefined);
+    child.kill("SIGTERM");
+    const [code] = await once(child, "exit");
+    expect(code).toBe(0);
+    child.stdout?.resume();
   });
 
   it.each(["SIGTERM", "end", "SIGKILL"] as const)(

@@ -27,11 +27,14 @@ export function acpCommand(cli: CliContext): Command {
       const stop = new AbortController();
       const stopListening = onSignals(cli, () => stop.abort());
       try {
-        await serveEditor(editorHost(cli, command), {
+        const isRead = await serveEditor(editorHost(cli, command), {
           input: cli.stdin,
           output: cli.stdout.sink("json"),
           stop: stop.signal,
         });
+        if (!isRead) {
+          cli.exit(cli.exitCode);
+        }
       } finally {
         stopListening();
       }
