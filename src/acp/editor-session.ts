@@ -1,11 +1,9 @@
 import type { PromptResponse, SessionConfigOption } from "@agentclientprotocol/sdk/unstable";
 
-import { dollarsOf } from "../core/cost/money.ts";
 import { isRepriseError, RepriseError } from "../core/errors.ts";
 import { isFinal } from "../core/exchanges.ts";
 import type { GivenReply } from "../core/questions.ts";
 import type { Session } from "../core/sessions.ts";
-import { titleLine } from "../core/text/terminal-text.ts";
 import type { Confirmation } from "../exchange/confirmation.ts";
 import { type Conversation, createConversation } from "../exchange/conversation.ts";
 import type { ExchangerConfig } from "../exchange/exchanger.ts";
@@ -13,7 +11,6 @@ import type { FeedStep } from "../exchange/live/feed-step.ts";
 import type { SessionFeeds } from "../exchange/live/session-feeds.ts";
 import { whetherRuns } from "../exchange/runnable.ts";
 import { changedTexts } from "../exchange/undo/changed-texts.ts";
-import type { Settings } from "../rules/config/settings.ts";
 import type { McpEntries } from "../rules/config/user-config.ts";
 import { readTasks } from "../store/records/messages/read-tasks.ts";
 import type { Store } from "../store/store.ts";
@@ -21,9 +18,9 @@ import { keptBytesIn } from "../workspace/undo/kept-bytes.ts";
 import type { Client } from "./client.ts";
 import { withServers } from "./client-servers.ts";
 import { availableCommands, readPrompt } from "./commands.ts";
-import { configOptions, type OptionSource, setConfigOption } from "./config-options.ts";
 import type { EditorHost } from "./host.ts";
 import { type Asked, Questions } from "./questions.ts";
+import { SessionFacts } from "./session-facts.ts";
 import { SessionView } from "./session-view.ts";
 import { type Turn, runTurn } from "./turn.ts";
 import { planUpdate, textBlock } from "./updates.ts";
@@ -43,7 +40,7 @@ export class EditorSession {
   readonly id: string;
   readonly #context: EditorContext;
   readonly #conversation: Conversation;
-  readonly #settings: Settings;
+  readonly #facts: SessionFacts;
   readonly #questions: Questions;
   readonly #view: SessionView;
   /** Aborted when the editor leaves the session, and when all that it began has ended. */
@@ -53,18 +50,14 @@ export class EditorSession {
   /** Work for the editor, one after the other, whatever it ends with. */
   #working: Promise<unknown> = Promise.resolve();
   #isPrompting = false;
-  /** Title, usage and options that were sent. */
-  #title: string | null = null;
-  #usage: string | null = null;
-  #known: string | null = null;
 
   constructor(session: Session, servers: McpEntries, context: EditorContext) {
     const { host, client, store, config, confirmation } = context;
     this.id = session.id;
     this.#context = context;
-    this.#settings = withServers(host.settings, servers);
+    const settings = withServers(host.settings, servers);
     this.#conversation = createConversation({
-      config: { ...config, settings: this.#settings },
+      config: { ...config, settings },
       openExchanger: host.openExchanger,
       agent: null,
       start: { kind: "existing", session },
@@ -72,6 +65,10 @@ export class EditorSession {
       principal: host.principal,
       confirmation,
     });
+    this.#facts = new SessionFacts(
+      { conversation: this.#conversation, settings, personas: config.personas },
+      (update) => client.update(session.id, update),
+    );
     const kept = config.undoFolder === undefined ? null : keptBytesIn(config.undoFolder);
     this.#view = new SessionView({
       session_id: session.id,
@@ -112,7 +109,7 @@ export class EditorSession {
       await client.update(this.id, planUpdate(tasks));
     }
     await this.#view.endCalls();
-    return this.#options();
+    return this.#facts.options();
   }
 
   /** Sends commands, title and usage, and what of the folder is not used. */
@@ -128,19 +125,17 @@ export class EditorSession {
       sessionUpdate: "available_commands_update",
       availableCommands: commands,
     });
-    await this.#showTitle();
+    await this.#facts.showTitle();
     const withheld = repo_path === null ? null : await host.withheld(repo_path);
     if (withheld !== null) {
       await this.notice(withheld);
     }
     const session = this.#conversation.current();
     if (session !== null && session.last_seq > 0) {
-      await this.#showUsage();
+      await this.#facts.showUsage();
     }
-    if (
-      session?.activity === "interrupted" &&
-      (await this.#conversation.openQuestions()).length === 0
-    ) {
+    const state = this.#view.exchange?.state;
+    if (this.#turns.size === 0 && (state === "interrupted" || state === "failed")) {
       await this.notice(
         "The last exchange was interrupted or failed. Send /continue to resume it, or a new message to skip it.",
       );
@@ -162,9 +157,7 @@ export class EditorSession {
     readonly id: string;
     readonly value: unknown;
   }): Promise<SessionConfigOption[]> {
-    await this.#conversation.refresh();
-    await setConfigOption(this.#optionSource(), choice);
-    return this.#options();
+    return this.#facts.setOption(choice);
   }
 
   /**
@@ -236,7 +229,7 @@ export class EditorSession {
       sessionUpdate: "agent_message_chunk",
       content: textBlock(texts[outcome]),
     });
-    await this.#showUsage();
+    await this.#facts.showUsage();
     return { stopReason: outcome === "stopped" ? "cancelled" : "end_turn" };
   }
 
@@ -296,9 +289,7 @@ export class EditorSession {
     }
     try {
       await this.#view.endCalls();
-      await this.#showTitle();
-      await this.#showUsage();
-      await this.#showOptions();
+      await this.#facts.show();
     } catch (error) {
       this.#failed(error);
     }
@@ -309,58 +300,6 @@ export class EditorSession {
     if (!this.#leaving.signal.aborted) {
       this.#context.host.log(sentenceOf(error));
     }
-  }
-
-  async #showTitle(): Promise<void> {
-    const session = await this.#conversation.refresh();
-    const title = session?.title === null || session === null ? null : titleLine(session);
-    if (session !== null && title !== null && title !== this.#title) {
-      this.#title = title;
-      await this.#context.client.update(this.id, {
-        sessionUpdate: "session_info_update",
-        title,
-        updatedAt: session.last_message_at ?? session.created_at,
-      });
-    }
-  }
-
-  async #showUsage(): Promise<void> {
-    const use = await this.#conversation.contextUse();
-    const micros = (await this.#conversation.cost())?.tree.cost_micros ?? null;
-    const shown = JSON.stringify([use, micros]);
-    if (use !== null && shown !== this.#usage) {
-      this.#usage = shown;
-      await this.#context.client.update(this.id, {
-        sessionUpdate: "usage_update",
-        used: use.tokens,
-        size: use.window,
-        ...(micros === null ? {} : { cost: { amount: dollarsOf(micros), currency: "USD" } }),
-      });
-    }
-  }
-
-  /** Reads the options for an answer: the client knows them then. */
-  async #options(): Promise<SessionConfigOption[]> {
-    const options = await configOptions(this.#optionSource());
-    this.#known = JSON.stringify(options);
-    return options;
-  }
-
-  /** Sends options that another program has changed. */
-  async #showOptions(): Promise<void> {
-    const known = this.#known;
-    const configOptions = await this.#options();
-    if (this.#known !== known) {
-      await this.#context.client.update(this.id, {
-        sessionUpdate: "config_option_update",
-        configOptions,
-      });
-    }
-  }
-
-  #optionSource(): OptionSource {
-    const { personas } = this.#context.config;
-    return { conversation: this.#conversation, settings: this.#settings, personas };
   }
 }
 

@@ -216,3 +216,41 @@ describe("an editor and others on one session", () => {
     },
   );
 });
+
+it("[ACP-51] [ACP-20] shows a call that was killed as failed, and continues after /continue", async () => {
+  const line = "echo begun > begun; sleep 60";
+  const { home } = await homeWith({
+    answer: (index) =>
+      index === 0
+        ? {
+            toolCalls: [
+              {
+                name: "run_command",
+                arguments: JSON.stringify({ line, access: "outside" }),
+                id: "r",
+              },
+            ],
+          }
+        : { content: "after it" },
+  });
+  const first = await startEditor(home, { onPermission: () => "allow_once" });
+  const sessionId = await first.begin();
+  first.prompt(sessionId, "run").catch(() => undefined);
+  await expect.poll(() => existsSync(join(home.project, "begun"))).toBe(true);
+  await first.running.stop("SIGKILL");
+  const second = await startEditor(home, { onPermission: () => "skip" });
+  await second.request("session/load", { sessionId, cwd: home.project, mcpServers: [] });
+  expect(second.transcript()).toEqual([
+    "user: run",
+    expect.stringMatching(/^call: run_command /),
+    "failed: r",
+  ]);
+  expect(await second.prompt(sessionId, "/continue")).toMatchObject({ stopReason: "end_turn" });
+  expect(second.asked[0]?.options.map(({ optionId, kind }) => [optionId, kind])).toEqual([
+    ["again", "allow_once"],
+    ["skip", "reject_once"],
+  ]);
+  expect(second.transcript().at(-1)).toBe("agent: after it");
+  const shown = await home.call(["sessions", "show", sessionId]);
+  expect(shown.stdout.match(/after it/g)).toHaveLength(1);
+});
