@@ -36,6 +36,8 @@ export class Questions {
   readonly #options: AskingOptions;
   readonly #asked = new Map<string, AbortController>();
   readonly #left = new Set<string>();
+  /** Questions that have ended: what was read before may still say that they are open. */
+  readonly #over = new Set<string>();
   #changed = Promise.withResolvers<void>();
 
   constructor(options: AskingOptions) {
@@ -55,15 +57,15 @@ export class Questions {
   /** Asks a question that is new here. */
   ask(question: Asked): void {
     const { id } = question;
-    if (this.#asked.has(id) || this.#left.has(id)) {
+    if (this.#asked.has(id) || this.#left.has(id) || this.#over.has(id)) {
       return;
     }
     const over = new AbortController();
     this.#asked.set(id, over);
     void this.#ask(question, over.signal).then((isAnswered) => {
       this.#asked.delete(id);
-      if (!isAnswered && !over.signal.aborted) {
-        this.#left.add(id);
+      if (!over.signal.aborted) {
+        (isAnswered ? this.#over : this.#left).add(id);
       }
       this.#tell();
     });
@@ -73,6 +75,7 @@ export class Questions {
   /** Takes a question back that has ended. */
   end(id: string): void {
     this.#left.delete(id);
+    this.#over.add(id);
     this.#asked.get(id)?.abort();
     this.#tell();
   }
