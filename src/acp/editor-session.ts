@@ -257,12 +257,12 @@ export class EditorSession {
   }
 
   /** Stores the person's answer; an exchange that nobody else continues is continued here. */
-  async #answer(question: Asked, given: GivenReply): Promise<void> {
+  async #answer(question: Asked, given: GivenReply): Promise<boolean> {
     const continues = this.#turns.size > 0;
     try {
       const asked = (await this.#conversation.openQuestions()).find(({ id }) => id === question.id);
       if (asked === undefined) {
-        return;
+        return true;
       }
       await this.#conversation.answer(asked, { given, note: null }, continues);
       const queued = { session_id: this.id, state: "queued" } as const;
@@ -273,8 +273,10 @@ export class EditorSession {
     } catch (error) {
       if (!isRepriseError(error, "question_answered", "question_withdrawn")) {
         await this.notice(sentenceOf(error));
+        return false;
       }
     }
+    return true;
   }
 
   #onExchange(isOver: boolean): void {

@@ -24,8 +24,8 @@ interface AskingOptions {
   readonly sessionId: string;
   /** The id that the client knows a call by. */
   readonly toolCallId: (call_id: string) => string;
-  /** Called with the person's answer. Throws nothing. */
-  readonly answer: (question: Asked, reply: GivenReply) => Promise<void>;
+  /** Called with the person's answer. False if it could not be stored, so that the question stays open. Throws nothing. */
+  readonly answer: (question: Asked, reply: GivenReply) => Promise<boolean>;
 }
 
 /**
@@ -92,8 +92,7 @@ export class Questions {
     if (reply === null || signal.aborted) {
       return false;
     }
-    await this.#options.answer(question, reply);
-    return true;
+    return this.#options.answer(question, reply);
   }
 
   async #reply(question: Asked, signal: AbortSignal): Promise<GivenReply | null> {
