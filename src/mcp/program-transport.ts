@@ -7,6 +7,8 @@ import { setImmediate, setTimeout as sleep } from "node:timers/promises";
 import {
   deserializeMessage,
   type JSONRPCMessage,
+  SdkError,
+  SdkErrorCode,
   type Transport,
 } from "@modelcontextprotocol/client";
 
@@ -85,7 +87,7 @@ export class ProgramTransport implements Transport {
   async send(message: JSONRPCMessage): Promise<void> {
     const child = this.#child;
     if (child === null || this.#ended !== null) {
-      throw new Error("the program has ended");
+      throw new SdkError(SdkErrorCode.ConnectionClosed, "the program has ended");
     }
     this.#unasked = 0;
     await new Promise<void>((resolve, reject) => {
