@@ -1,8 +1,8 @@
 import type { McpServer } from "@agentclientprotocol/sdk/unstable";
 
 import { RepriseError } from "../core/errors.ts";
-import type { McpEntries, McpEntry } from "../rules/config/user-config.ts";
 import type { Settings } from "../rules/config/settings.ts";
+import type { McpEntries, McpEntry } from "../rules/servers/server.ts";
 
 /** Servers of one session at most. */
 const MAX_SERVERS = 50;
@@ -34,7 +34,15 @@ export function serversOf(given: readonly McpServer[] = []): McpEntries {
         "Each MCP server needs a name with a letter in it, and each its own. Rename one of them.",
       );
     }
-    entries[name] = { place: placeOf(server), tools: null, timeoutMs: TIMEOUT_MS, isEnabled: true };
+    entries[name] = {
+      place: placeOf(server),
+      tools: null,
+      timeoutMs: TIMEOUT_MS,
+      isEnabled: true,
+      client: null,
+      from: "editor",
+      expands: "values",
+    };
   }
   return entries;
 }

@@ -11,7 +11,7 @@ import type { FeedStep } from "../exchange/live/feed-step.ts";
 import type { SessionFeeds } from "../exchange/live/session-feeds.ts";
 import { whetherRuns } from "../exchange/runnable.ts";
 import { changedTexts } from "../exchange/undo/changed-texts.ts";
-import type { McpEntries } from "../rules/config/user-config.ts";
+import type { McpEntries } from "../rules/servers/server.ts";
 import { readTasks } from "../store/records/messages/read-tasks.ts";
 import type { Store } from "../store/store.ts";
 import { keptBytesIn } from "../workspace/undo/kept-bytes.ts";

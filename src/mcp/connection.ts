@@ -231,7 +231,10 @@ async function connectAs(
       protocol: client.getNegotiatedProtocolVersion() ?? "unknown",
       isOpen: () => isOpen,
       call: (call) => {
-        const running = new RunningCall(client, call, { onEnd: () => calls.delete(running), asking });
+        const running = new RunningCall(client, call, {
+          onEnd: () => calls.delete(running),
+          asking,
+        });
         calls.add(running);
         return running;
       },
