@@ -288,13 +288,8 @@ export function createClient(options: ClientOptions): Client {
       }),
     getExchange: (id, n) => connection.json<ExchangeDetail>("GET", exchangePath(id, n)),
     queueExchange: async (id, content, options = {}) => {
-      const { idempotencyKey, supersede = false, ifIdle = false, notBefore } = options;
-      const body = {
-        ...(content === null ? {} : { content }),
-        ...(supersede ? { supersede } : {}),
-        ...(ifIdle ? { if_idle: true } : {}),
-        ...(notBefore === undefined ? {} : { not_before: notBefore }),
-      };
+      const { idempotencyKey, supersede, ifIdle: if_idle, notBefore: not_before } = options;
+      const body = { content: content ?? undefined, supersede, if_idle, not_before };
       return post(`${pathOf(id)}/exchanges`, body, idempotencyKey);
     },
     stopExchange: (id, n) => connection.json<ExchangeInfo>("POST", `${exchangePath(id, n)}/stop`),

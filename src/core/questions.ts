@@ -26,12 +26,6 @@ export const PERMISSION_CHOICES = [
 ] as const;
 export type PermissionChoice = (typeof PERMISSION_CHOICES)[number];
 
-/** Those that terminals alone offer: they change the mode, or the config, and answer `allow_once`. */
-export const TERMINAL_CHOICES: readonly string[] = [
-  "allow_edits",
-  "allow_folder",
-] satisfies PermissionChoice[];
-
 /** Choices of the question whether the models may use more tokens. */
 export const LIMIT_CHOICES = ["continue", "stop"] as const;
 export type LimitChoice = (typeof LIMIT_CHOICES)[number];

@@ -129,9 +129,21 @@ function faultOf(answer: WireAnswer, { request, marker, check }: Sent): string |
     const problem = value as Refusal;
     const isProblem =
       type === "application/problem+json" && isErrorCode(problem.code) && problem.status === status;
-    return isProblem ? check.problem(value) : "the refusal is not a problem";
+    if (isProblem) {
+      return check.problem(value);
+    }
+    // behind the gate, MCP has refusals of its protocol
+    if (request.call?.template !== "/mcp" || !isRpcError(value)) {
+      return "the refusal is not a problem";
+    }
   }
   return request.call === null ? null : check.answer(request.call, { status, type, value });
+}
+
+/** True for an error of JSON-RPC 2.0. */
+function isRpcError(value: unknown): boolean {
+  const { jsonrpc, error } = Object(value) as { jsonrpc?: unknown; error?: { code?: unknown } };
+  return jsonrpc === "2.0" && Number.isInteger(error?.code);
 }
 
 function valueOf(type: string, body: string): unknown {

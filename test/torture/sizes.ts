@@ -221,7 +221,7 @@ export const SIZED_TESTS = {
   "mcp-beside": {
     what: "Kills of a process that continues a task beside a call whose outcome is unknown: moments",
     files: ["test/agent/mcp/held.test.ts"],
-    test: 1,
+    test: 0,
     short: 4,
     long: 16,
   },
@@ -737,6 +737,14 @@ export const ONLY_TORTURE = {
   backup: {
     what: "A backup while a service writes, and one of a database that an upgrade changes",
     files: ["test/cli/commands/copy/backup.test.ts", "test/cli/commands/copy/upgrade.test.ts"],
+  },
+  "mcp-clients": {
+    what: "Clients that use Reprise as an MCP server over standard input, one of which is killed, and hostile ones over HTTP",
+    files: ["test/mcp-serve/stdio.test.ts", "test/mcp-serve/hostile.test.ts"],
+  },
+  editors: {
+    what: "A session that an editor and a terminal or a service use at once",
+    files: ["test/acp/elsewhere.test.ts"],
   },
   "hostile-fields": {
     what: "Every field that a terminal may show, with text that a terminal would act on",

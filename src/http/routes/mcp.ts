@@ -5,7 +5,7 @@ import { MAX_BODY_BYTES } from "../../core/limits.ts";
 import type { AccessRole } from "../../core/principal.ts";
 import { NoQuery } from "../../core/schemas/query-schemas.ts";
 import type { Observe } from "../observation.ts";
-import { JSON_TYPE, problems, REQUEST_ID } from "../responses.ts";
+import { problems, REQUEST_ID } from "../responses.ts";
 import { BODY_PROBLEMS } from "./api.ts";
 
 /** A request of an MCP client that the gate let in. */
@@ -25,6 +25,9 @@ export interface McpAnswers {
 /** Makes what answers them; what happens in their calls is counted as in others. */
 export type OpenMcp = (observe: Observe) => McpAnswers;
 
+/** Statuses of refusals that the SDK answers with. */
+const PROTOCOL_STATUSES: ReadonlySet<number> = new Set([400, 404, 406, 415]);
+
 const schema: FastifySchema = {
   operationId: "callMcp",
   summary: "Answers a client of the Model Context Protocol, without a session",
@@ -40,14 +43,35 @@ const schema: FastifySchema = {
       description: "The JSON-RPC response; for the older protocol as one event of a stream.",
       headers: { "X-Request-Id": REQUEST_ID },
       content: {
-        [JSON_TYPE]: { schema: { type: "object" } },
+        "application/json": { schema: { type: "object" } },
         "text/event-stream": { schema: { type: "string" } },
       },
     },
     202: { description: "The message was a notification: nothing answers it." },
-    ...problems(BODY_PROBLEMS),
+    ...refusals(),
   },
 };
+
+/** The gate refuses with a problem; behind it, the protocol has errors. */
+function refusals(): Record<number, object> {
+  const all = problems({
+    ...BODY_PROBLEMS,
+    404: "The message calls a method that does not exist.",
+    406: "The client takes neither JSON nor events.",
+  });
+  const rpcError = { schema: { type: "object", description: "A JSON-RPC error." } };
+  return Object.fromEntries(
+    Object.entries(all).map(([status, answer]) => [
+      status,
+      PROTOCOL_STATUSES.has(Number(status))
+        ? {
+            ...answer,
+            content: { ...Object(Reflect.get(answer, "content")), "application/json": rpcError },
+          }
+        : answer,
+    ]),
+  );
+}
 
 /** Headers of the client that say who it is: the gate has read them, and nobody else needs them. */
 const PRIVATE: ReadonlySet<string> = new Set(["authorization", "cookie", "proxy-authorization"]);

@@ -1,6 +1,6 @@
 import { RepriseError } from "../../../core/errors.ts";
 import { isUuid } from "../../../core/ids.ts";
-import { type Answerer, type GivenReply, TERMINAL_CHOICES } from "../../../core/questions.ts";
+import type { Answerer, GivenReply, PermissionChoice } from "../../../core/questions.ts";
 import { quote } from "../../../core/text/terminal-text.ts";
 import type { QuestionRecord } from "../../../core/sessions.ts";
 import { refuseEnded } from "../sessions/change.ts";
@@ -111,6 +111,12 @@ function listed(ids: readonly string[]): string {
   return `${ids.slice(0, MAX_LISTED).map(quote).join(", ")}${more}`;
 }
 
+/** Choices that terminals alone offer: they change the mode, or the config, and answer `allow_once`. */
+const OF_TERMINALS: readonly string[] = [
+  "allow_edits",
+  "allow_folder",
+] satisfies PermissionChoice[];
+
 /**
  * Returns the value of the column `answer`: the id of a choice that the question offers, or a text if it offers none.
  */
@@ -121,7 +127,7 @@ function storableAnswer({ state, kind, choices }: QuestionRecord, given: GivenRe
       "The question needs no answer any more: its exchange was stopped, or another message came after it.",
     );
   }
-  if (kind === "permission" && TERMINAL_CHOICES.includes(given.choice ?? "")) {
+  if (kind === "permission" && OF_TERMINALS.includes(given.choice ?? "")) {
     throw terminalRequired();
   }
   if (choices === null) {
