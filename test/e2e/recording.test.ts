@@ -101,7 +101,7 @@ it.skipIf(reason !== null)(
     const keep = (seconds: number): number =>
       frames.push({ rows: stable(screen.runs(), home.project), seconds });
 
-    await screen.until(/^A new session\.[^]*^ready · .* mode ask · .*sonnet-5-5$/m);
+    await screen.until(/^A new session\.[^]*^ready · mode ask · .*sonnet-5-5$/m);
     keep(1.2);
     let typed = "";
     for (const word of MESSAGE.split(/(?<= )/)) {
