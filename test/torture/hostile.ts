@@ -132,7 +132,7 @@ function faultOf(answer: WireAnswer, { request, marker, check }: Sent): string |
     if (isProblem) {
       return check.problem(value);
     }
-    // behind the gate, MCP has refusals of its protocol
+    // after the gate, MCP has refusals of its protocol
     if (request.call?.template !== "/mcp" || !isRpcError(value)) {
       return "the refusal is not a problem";
     }

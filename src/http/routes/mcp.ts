@@ -52,7 +52,7 @@ const schema: FastifySchema = {
   },
 };
 
-/** The gate refuses with a problem; behind it, the protocol has errors. */
+/** The gate refuses with a problem; after it, the protocol has errors. */
 function refusals(): Record<number, object> {
   const all = problems({
     ...BODY_PROBLEMS,
