@@ -4,7 +4,7 @@ import type { PersonaFolders } from "../rules/personas/folders.ts";
 import { expandCommand } from "../rules/skills/expand.ts";
 import { surveySkills } from "../rules/skills/survey.ts";
 
-/** What a prompt that begins with a slash asks for; a message for everything else. */
+/** Action that a prompt with a slash asks for; a message for everything else. */
 export type PromptLine =
   | { readonly kind: "message"; readonly text: string }
   | { readonly kind: "continue" }

@@ -18,7 +18,7 @@ import type { PersonaFolders } from "../rules/personas/folders.ts";
 import { listPersonas } from "../rules/personas/list.ts";
 import { isBroken } from "../rules/personas/persona.ts";
 
-/** What the choices of a session are read from. */
+/** Sources of the choices of a session. */
 export interface OptionSource {
   readonly conversation: Conversation;
   readonly settings: Settings;

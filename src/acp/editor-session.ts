@@ -35,7 +35,7 @@ export interface EditorContext {
   readonly confirmation: Confirmation;
 }
 
-/** One session that an editor has open: the conversation runs what the editor sends, and the view shows what happens. */
+/** A session that an editor has open: the conversation runs what the editor sends, and the view shows what happens. */
 export class EditorSession {
   readonly id: string;
   readonly #context: EditorContext;

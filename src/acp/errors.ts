@@ -6,7 +6,7 @@ import { INVALID_PARAMS } from "./messages.ts";
 /** Codes of the protocol for what it distinguishes. */
 const RESOURCE_NOT_FOUND = -32_002;
 const AUTH_REQUIRED = -32_000;
-/** Of JSON-RPC, for everything else. */
+/** Code of JSON-RPC for everything else. */
 const INTERNAL_ERROR = -32_603;
 
 const CODES: Readonly<Partial<Record<ErrorCode, number>>> = {

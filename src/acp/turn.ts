@@ -9,7 +9,7 @@ import type { Store } from "../store/store.ts";
 import type { Questions } from "./questions.ts";
 import type { SessionView } from "./session-view.ts";
 
-/** One exchange that an editor asks for, with what it needs. */
+/** An exchange that an editor asks for, with what it needs. */
 export interface Turn {
   readonly store: Store;
   readonly conversation: Conversation;

@@ -8,7 +8,7 @@ import type { EventSink, ShownMessage } from "../exchange/live/event-reader.ts";
 import type { ChangedText } from "../exchange/undo/changed-texts.ts";
 import { callFacts, resultContent, statusOf, textContent } from "./tool-calls.ts";
 
-/** What happens in a session besides what is shown of it. */
+/** Events of a session besides what is shown of it. */
 export interface Heard {
   exchange(exchange: ExchangeInfo): void;
   question(question: QuestionInfo): void;
@@ -56,7 +56,7 @@ export class Updates implements EventSink {
     return uses === 1 ? call_id : `${call_id}:${uses}`;
   }
 
-  /** What a command prints while it runs. */
+  /** Output of a command while it runs. */
   output(call_id: string, text: string): void {
     const run = this.#running.get(call_id);
     if (run === undefined) {

@@ -13,7 +13,7 @@ export interface AttachInput {
 
 /** `@server:uri` at the beginning of a word. */
 const MENTION = /(?<=^|[\s([{"'])@([A-Za-z][\w-]{0,31}):([^\s"'<>]{1,2000})/gu;
-/** What ends a sentence does not belong to a URI. */
+/** Characters that end a sentence and do not belong to a URI. */
 const END = /[.,;:!?)\]}]+$/u;
 /** `/server:prompt arguments`, the whole message. */
 const CALL = /^\/([A-Za-z][\w-]{0,31}):(\S{0,128})(?:\s+([\s\S]*))?$/u;

@@ -67,7 +67,7 @@ export function serverToolsOf(
 /** Checkpoints that are read for what open calls have kept: each one that a result was stored in beside them. */
 const MAX_BEFORE = 10;
 
-/** What the open calls of the thread have kept. */
+/** Returns the texts that the open calls of the thread have kept. */
 export async function keptCalls({ state, tuple, saver }: ExchangeContext) {
   const kept = new Map<string, { readonly n: number; readonly text: string }>();
   const open = new Set(state.openCalls.map(({ id }) => id));

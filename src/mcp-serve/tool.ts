@@ -6,7 +6,7 @@ import type { RepriseError } from "../core/errors.ts";
 import type { Shown } from "./shown.ts";
 import type { Waits } from "./waits.ts";
 
-/** What a call of a tool has besides its arguments. */
+/** Context of a call besides its arguments. */
 export interface ToolCall {
   /** Calls of the HTTP API, as the caller that the gate let in. */
   readonly client: Client;

@@ -38,7 +38,7 @@ export interface UnusableServer {
 export interface ConfiguredServers {
   readonly servers: readonly Server[];
   readonly unusable: readonly UnusableServer[];
-  /** What else is not used, each a sentence for a person. */
+  /** Sentences for a person about what else is not used. */
   readonly problems: readonly string[];
 }
 

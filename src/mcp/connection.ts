@@ -21,6 +21,7 @@ import { loginPlace } from "./oauth/logins.ts";
 import { Tokens } from "./oauth/tokens.ts";
 import { MAX_MESSAGE_BYTES, type Program, ProgramTransport } from "./program-transport.ts";
 import { RunningCall, type ToolCall } from "./running-call.ts";
+import { unlessAborted } from "./unless-aborted.ts";
 import { cancelTask, passTasks, pollTask, type PolledTask, TASKS, updateTask } from "./tasks.ts";
 
 /** Makes what a server's program needs besides its command. */
@@ -131,7 +132,7 @@ const END_SESSION_MS = 1000;
 
 async function endSession(transport: Transport): Promise<void> {
   if (transport instanceof StreamableHTTPClientTransport && transport.sessionId !== undefined) {
-    await raced(transport.terminateSession(), AbortSignal.timeout(END_SESSION_MS)).catch(
+    await unlessAborted(transport.terminateSession(), AbortSignal.timeout(END_SESSION_MS)).catch(
       () => undefined,
     );
   }
@@ -208,9 +209,11 @@ async function connectAs(
           ? new LoginNeeded(server.name)
           : error;
       });
-    await asking(raced(client.connect(transport, { timeout: timeoutMs, signal }), signal));
+    await asking(unlessAborted(client.connect(transport, { timeout: timeoutMs, signal }), signal));
     const ask = async (timeout: number, until: AbortSignal): Promise<ToolList> => {
-      const given = await asking(raced(allTools(client, { timeout, signal: until }), until));
+      const given = await asking(
+        unlessAborted(allTools(client, { timeout, signal: until }), until),
+      );
       return listTools(server.name, given, server.tools);
     };
     let asked = performance.now();
@@ -300,22 +303,6 @@ function transportOf(
     fetch: tokens?.watched(fetchBounded) ?? fetchBounded,
     ...(tokens === null ? {} : { authProvider: tokens }),
   });
-}
-
-/** Rejects when the signal is aborted: a server that never answers must not hold up its closing. */
-async function raced<Value>(work: Promise<Value>, signal: AbortSignal): Promise<Value> {
-  const stop = Promise.withResolvers<never>();
-  const onAbort = (): void => stop.reject(signal.reason);
-  signal.addEventListener("abort", onAbort, { once: true });
-  if (signal.aborted) {
-    onAbort();
-  }
-  try {
-    return await Promise.race([work, stop.promise]);
-  } finally {
-    work.catch(() => undefined);
-    signal.removeEventListener("abort", onAbort);
-  }
 }
 
 async function allTools(

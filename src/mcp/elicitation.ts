@@ -13,7 +13,7 @@ export type FieldValue = string | number | boolean | readonly string[];
 export interface FormField {
   /** As the server names it. */
   readonly name: string;
-  /** One line for a person. */
+  /** Line for a person. */
   readonly label: string;
   readonly isRequired: boolean;
   /** Values to choose from, with their labels; null for a text. */
@@ -22,7 +22,7 @@ export interface FormField {
   readonly read: (text: string) => FieldValue | Error;
 }
 
-/** What a server is answered. */
+/** Answer that a server gets. */
 export interface Elicited {
   readonly action: "accept" | "decline" | "cancel";
   readonly content?: Readonly<Record<string, FieldValue>>;

@@ -8,7 +8,7 @@ import type { Elicited } from "./elicitation.ts";
 import type { ListedTool } from "./listed-tools.ts";
 import { readTask, TASK_RESULT, type Task } from "./tasks.ts";
 
-/** What a call comes to next. */
+/** Next step of a call. */
 export type CallStep =
   | { readonly kind: "result"; readonly result: CallToolResult }
   /** The server has stopped, and is called again with answers to these requests and its state. */
@@ -35,7 +35,7 @@ export interface ToolCall {
   readonly timeoutMs: number;
   readonly signal: AbortSignal | undefined;
   readonly onProgress: (progress: Progress) => void;
-  /** What a server that has stopped is called again with. */
+  /** Input with which a server that has stopped is called again. */
   readonly input?: {
     readonly responses: Readonly<Record<string, unknown>>;
     readonly state: string | null;

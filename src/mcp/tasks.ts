@@ -16,7 +16,7 @@ export const TASK_RESULT = "reprise/task";
 export interface Task {
   readonly id: string;
   readonly status: "working" | "input_required" | "completed" | "failed" | "cancelled";
-  /** One line of the server; empty for none. */
+  /** Line of the server; empty for none. */
   readonly message: string;
   readonly pollMs: number;
 }

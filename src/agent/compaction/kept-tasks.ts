@@ -8,7 +8,7 @@ const TASKS = "reprise_tasks";
 /** Characters of the tasks that the model is shown. */
 const MAX_CHARS = 2_000;
 
-/** What a summary replaces, and what it keeps. */
+/** Messages that a summary replaces, and those that it keeps. */
 interface Summarised {
   /** The list that the summary before hides. */
   readonly tasks: readonly Task[];

@@ -73,7 +73,7 @@ interface KeptWrite {
   readonly text: string;
 }
 
-/** What the calls that began on this checkpoint have kept, by their ids: the last text of each. */
+/** Returns the last text that each call kept which began on this checkpoint, by its id. */
 export function keptIn({
   pendingWrites = [],
 }: Pick<CheckpointTuple, "pendingWrites">): ReadonlyMap<string, KeptWrite> {

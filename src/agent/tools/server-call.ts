@@ -24,7 +24,7 @@ export interface ServerCallInput {
   readonly connection: Connection;
   readonly call: Omit<ToolCall, "input" | "timeoutMs" | "signal">;
   readonly config: CallConfig & RunnableConfig;
-  /** What it kept when it ran before; null for a new one. */
+  /** Text that it kept when it ran before; null for a new one. */
   readonly kept: KeptCall | null;
   /** True if a person can be asked. */
   readonly asks: boolean;
@@ -33,7 +33,7 @@ export interface ServerCallInput {
   readonly onNotice: (sentence: string) => void;
 }
 
-/** What a call has kept, with how often it has. */
+/** Text that a call has kept, with how often it has. */
 export interface KeptCall {
   readonly n: number;
   readonly text: string;
@@ -270,7 +270,7 @@ export class ServerCall {
     throw new Error("its task did not end in a day");
   }
 
-  /** What a task has come to; null while it runs. */
+  /** Outcome of a task; null while it runs. */
   #endOf({ status, message, result }: PolledTask): CallStep | null {
     const { name } = this.#input.server;
     switch (status) {

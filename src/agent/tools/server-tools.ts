@@ -27,7 +27,7 @@ export interface ServerToolsInput {
   readonly isDenied: (name: string) => boolean;
   /** Definitions of the tools that the model has when the exchange begins. */
   readonly known: readonly ToolDefinition[];
-  /** What calls have kept that were left open by the exchange before, by their ids. */
+  /** Texts kept by calls that were left open by the exchange before, by their ids. */
   readonly kept: () => Promise<ReadonlyMap<string, KeptCall>>;
   /** True if a person can be asked. */
   readonly asks: boolean;

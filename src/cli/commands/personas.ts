@@ -109,7 +109,7 @@ function toolsOf({ tools }: Persona): string {
 }
 
 /** Returns what programs read of a persona; the prompt is left to `show`. */
-/** Of its servers the names: their variables and headers may be secret. */
+/** Names its servers alone: their variables and headers may be secret. */
 function document(persona: Persona) {
   const { prompt: _, servers, ...rest } = persona;
   return { ...rest, servers: Object.keys(servers) };

@@ -21,6 +21,7 @@ import { oneLine } from "../../core/text/terminal-text.ts";
 import { storableText } from "../../core/text/text.ts";
 import { TooLarge } from "../bounded-fetch.ts";
 import { type Callback, openCallback } from "./callback.ts";
+import { unlessAborted } from "../unless-aborted.ts";
 import type { Login, LoginPlace } from "./logins.ts";
 import { checkEndpoint, LoginError, oauthFetch } from "./oauth-fetch.ts";
 
@@ -166,7 +167,7 @@ function revocationIn(metadata: Metadata): string | undefined {
   return typeof endpoint === "string" ? endpoint : undefined;
 }
 
-/** What the server asks for, else what it has ("Scope Selection Strategy"), and `offline_access` for a refresh token. */
+/** Scopes that the server asks for, else those that it has ("Scope Selection Strategy"), and `offline_access` for a refresh token. */
 function scopeOf(
   { scopes_supported }: Metadata,
   asked: string | undefined,
@@ -211,7 +212,7 @@ async function authorize({
     ...scoped,
   });
   onAddress(authorizationUrl.href, issuer);
-  const given = await untilAborted(callback.received, signal);
+  const given = await unlessAborted(callback.received, signal);
   const iss = given.get("iss") ?? undefined;
   validateAuthorizationResponseIssuer({
     iss,
@@ -303,20 +304,6 @@ async function clientOf(
   });
 }
 
-async function untilAborted<Value>(work: Promise<Value>, signal: AbortSignal): Promise<Value> {
-  const stop = Promise.withResolvers<never>();
-  const onAbort = (): void => stop.reject(signal.reason);
-  signal.addEventListener("abort", onAbort, { once: true });
-  if (signal.aborted) {
-    onAbort();
-  }
-  try {
-    return await Promise.race([work, stop.promise]);
-  } finally {
-    signal.removeEventListener("abort", onAbort);
-  }
-}
-
 const MAX_REASON = 200;
 
 /** Says what an authorization server refused; its words are cut and cleaned. */
@@ -330,7 +317,7 @@ function shown(text: string): string {
   return line.length > MAX_REASON ? `${line.slice(0, MAX_REASON - 1)}…` : line;
 }
 
-/** What is known of an error: never a text with the answer of a server in it, which may hold a token. */
+/** Describes an error: never a text with the answer of a server in it, which may hold a token. */
 function reasonOf(error: unknown): string {
   if (error instanceof OAuthError) {
     // an answer in another form is quoted whole

@@ -7,7 +7,7 @@ import type { ServedOptions } from "../../../mcp-serve/create-server.ts";
 export interface McpChoices {
   readonly version: string;
   readonly mayWrite: boolean;
-  /** What is concealed in results; null for nothing. */
+  /** Texts that are concealed in results; null for nothing. */
   readonly redact: RedactSource | null;
 }
 
