@@ -26,7 +26,7 @@ export interface PrunableWrites extends Readonly<Omit<WriteTable, "thread" | "wr
 /** Rows that were added to a thread since it was last pruned. */
 export interface PrunableRows {
   readonly thread: number;
-  /** Only bodies above this one may go: what is kept from before may refer to the others. */
+  /** Only bodies above this one may go: what is kept from before, or a fork, may refer to the others. */
   readonly folded_body: number;
   /** Checkpoints of the root graph, latest first, one at least. */
   readonly checkpoints: readonly PrunableCheckpoint[];
@@ -47,7 +47,9 @@ export async function readPrunableRows(tx: Tx, thread_id: string): Promise<Pruna
   if (head === undefined) {
     return null;
   }
-  const { thread, folded_body } = head;
+  const { thread } = head;
+  const folded_body = Math.max(head.folded_body, head.shared_body ?? 0);
+  const folded_list = Math.max(head.folded_list, head.shared_list ?? 0);
   const ids = new Set(
     [...root, ...separate].flatMap(({ checkpoint_id, parent_id }) =>
       parent_id === null ? [checkpoint_id] : [checkpoint_id, parent_id],
@@ -64,7 +66,7 @@ export async function readPrunableRows(tx: Tx, thread_id: string): Promise<Pruna
     nested,
     separate,
     writes: await readWrites(tx, thread, [...ids]),
-    lists: await tx.rows(prunableLists, head),
+    lists: await tx.rows(prunableLists, { thread, folded_list }),
   };
 }
 
@@ -114,6 +116,13 @@ function selectCheckpoints({ db }: QueryParts, given: Parameter<{ readonly threa
       "channels",
       "metadata",
     ])
+    .select(({ selectFrom }) => {
+      const forks = selectFrom("families").whereRef("owner", "=", "threads.id");
+      return [
+        forks.select(({ fn }) => fn.max("last_body").as("last")).as("shared_body"),
+        forks.select(({ fn }) => fn.max("last_list").as("last")).as("shared_list"),
+      ];
+    })
     .where("thread_id", "=", given("thread_id"));
 }
 

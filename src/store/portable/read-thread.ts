@@ -1,6 +1,5 @@
 import { parseThreadId } from "../../core/threads.ts";
 import {
-  at,
   parseChannels,
   parseMetadata,
   parseWrites,
@@ -70,21 +69,33 @@ export async function readStructure(
 ): Promise<ThreadStructure> {
   const { id: thread } = row;
   const bodyPositions = new Map(bodies.map((id, position) => [id, position]));
-  const { lists, listPositions } = await readLists(tx, thread, bodyPositions);
+  const lists = await readLists(tx, thread);
+  const listPositions = new Map(lists.map(({ id }, position) => [id, position]));
+  const used = usedOf(lists);
   const ids: IdMap = {
     body: (id) => positionIn(bodyPositions, id),
-    list: (id) => positionIn(listPositions, id),
+    list: (id, length) => {
+      used.set(id, Math.max(length, used.get(id) ?? 0));
+      return positionIn(listPositions, id);
+    },
   };
   const checkpoints = await readAllCheckpoints(tx, thread);
+  const mapped = checkpoints.map(({ id: _, ...checkpoint }) => ({
+    ...checkpoint,
+    shape: ids.body(checkpoint.shape),
+    channels: mapMemberIds(parseChannels(checkpoint.channels), ids),
+    metadata: mapIds(parseMetadata(checkpoint.metadata), ids),
+  }));
+  const writes = await readAllWrites(tx, thread, ids);
+  const items = await readItems(tx, { thread, bodyPositions, used });
   return {
-    lists,
-    checkpoints: checkpoints.map(({ id: _, ...checkpoint }) => ({
-      ...checkpoint,
-      shape: ids.body(checkpoint.shape),
-      channels: mapMemberIds(parseChannels(checkpoint.channels), ids),
-      metadata: mapIds(parseMetadata(checkpoint.metadata), ids),
+    lists: lists.map(({ id, base, base_length }): PortableList => ({
+      base: base === null ? null : positionIn(listPositions, base),
+      base_length,
+      items: items.get(id) ?? [],
     })),
-    writes: await readAllWrites(tx, thread, ids),
+    checkpoints: mapped,
+    writes,
     // how much the marks cover: the same numbers in every database
     folded: {
       checkpoints: countUpTo(
@@ -109,38 +120,60 @@ function positionIn(ids: ReadonlyMap<number, number>, id: number): number {
   return position;
 }
 
-async function readLists(tx: Tx, thread: number, bodyPositions: ReadonlyMap<number, number>) {
-  const rows = await listsOf(tx, thread)
+interface ListRow {
+  readonly id: number;
+  readonly base: number | null;
+  readonly base_length: number;
+}
+
+function readLists(tx: Tx, thread: number): Promise<ListRow[]> {
+  return listsOf(tx, thread)
     .select(["checkpoint_lists.id", "base", "base_length"])
     .orderBy("checkpoint_lists.id")
     .execute();
-  const listPositions = new Map(rows.map(({ id }, position) => [id, position]));
-  const items = rows.map((): number[] => []);
-  const ended = new Set<number>();
-  for (const { list, owner, body } of await readItems(tx, thread)) {
-    // the thread that a fork began from may have made a list longer since, by bodies that are not the fork's
-    if (owner !== thread && !bodyPositions.has(body)) {
-      ended.add(list);
-    }
-    if (!ended.has(list)) {
-      items[positionIn(listPositions, list)]?.push(positionIn(bodyPositions, body));
-    }
-  }
-  const lists = rows.map(({ base, base_length }, position): PortableList => ({
-    base: base === null ? null : positionIn(listPositions, base),
-    base_length,
-    items: at(items, position),
-  }));
-  return { lists, listPositions };
 }
 
-function readItems(tx: Tx, thread: number) {
-  return listsOf(tx, thread)
+/** By list, how many of its items the lists that begin with it use; those of its own base count too. */
+function usedOf(lists: readonly ListRow[]): Map<number, number> {
+  const used = new Map<number, number>();
+  for (const { base, base_length } of lists) {
+    if (base !== null) {
+      used.set(base, Math.max(base_length, used.get(base) ?? 0));
+    }
+  }
+  return used;
+}
+
+interface Items {
+  readonly thread: number;
+  readonly bodyPositions: ReadonlyMap<number, number>;
+  /** By list, how many of its items the thread uses. */
+  readonly used: ReadonlyMap<number, number>;
+}
+
+/**
+ * Positions of the bodies of each list, as far as the thread uses it. A list that threads share may have been made longer
+ * by another one: what this one has does not change with it, nor when it takes over the rows of a deleted one.
+ */
+async function readItems(
+  tx: Tx,
+  { thread, bodyPositions, used }: Items,
+): Promise<Map<number, number[]>> {
+  const rows = await listsOf(tx, thread)
     .innerJoin("checkpoint_list_items", "checkpoint_list_items.list", "checkpoint_lists.id")
-    .select(["list", "family.owner", "body"])
+    .select(["list", "position", "body"])
     .orderBy("list")
     .orderBy("position")
     .execute();
+  const items = new Map<number, number[]>();
+  for (const { list, position, body } of rows) {
+    if (position < (used.get(list) ?? 0)) {
+      const before = items.get(list) ?? [];
+      items.set(list, before);
+      before.push(positionIn(bodyPositions, body));
+    }
+  }
+  return items;
 }
 
 function readAllCheckpoints(tx: Tx, thread: number) {

@@ -24,6 +24,7 @@ import { rowsReadBy } from "../../helpers/read-rows.ts";
 import { contentsOf, expectSound, forkOf, threadRows } from "../../helpers/sessions/forks.ts";
 import { makeSession, runStep, type Step } from "../../helpers/sessions/steps.ts";
 import { currentThread, putMessages, startOf } from "../../helpers/sessions/thread.ts";
+import { exportsOf } from "../../helpers/sessions/stored.ts";
 import { testSize } from "../../helpers/size.ts";
 
 const principal = tokenHolder("owner");
@@ -31,6 +32,9 @@ const THREE: readonly Step[] = [1, 2, 3].flatMap((n): Step[] => [
   { do: "exchange", text: `question ${n}` },
   { do: "fold" },
 ]);
+
+/** Exchanges of which nothing was pruned yet. */
+const UNFOLDED = THREE.filter((step) => step.do !== "fold");
 
 const OF_ORIGIN = [
   "consents",
@@ -233,6 +237,14 @@ describeEngine("forks of sessions", (engine) => {
       await expectSound(store, origin, ...shuffled.slice(index + 1, index + 4));
     }
     expect(await threadRows(store)).toEqual(alone);
+  });
+
+  it("[FORK-3] leave the export of their origin as it was, also one that is made of a fork", async () => {
+    const store = await openFresh(engine);
+    const origin = await makeSession(store, { steps: UNFOLDED, children: [] });
+    const before = await exportsOf(store);
+    await forkOf(store, await forkOf(store, origin, 2), 2);
+    expect((await exportsOf(store)).get(origin)).toBe(before.get(origin));
   });
 
   it("[FORK-3] stay whole without their origin", async () => {

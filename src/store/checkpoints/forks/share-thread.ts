@@ -282,17 +282,6 @@ async function joinFamily(
     .insertInto("families")
     .values({ thread, owner, ...last })
     .execute();
-  for (const [column, row] of [
-    ["folded_body", last.last_body],
-    ["folded_list", last.last_list],
-  ] as const) {
-    await db
-      .updateTable("threads")
-      .set({ [column]: row })
-      .where("id", "=", owner)
-      .where(column, "<", row)
-      .execute();
-  }
 }
 
 interface CopiedRow {

@@ -8,7 +8,7 @@ import { lockSession } from "../sessions/lock.ts";
 
 /*
  * A fork's thread refers to bodies and lists of the thread that it began from: to those up to the numbers in its row of
- * `families`. Their owner appends higher ones only, and pruning leaves what is below `folded_body` and `folded_list`. So
+ * `families`. Their owner appends higher ones only, and pruning leaves what is up to these numbers. So
  * neither has to know what the other stores. When the owner is deleted, the fork that refers to the most takes its rows.
  */
 
