@@ -64,7 +64,13 @@ async function syncOne(
   };
   try {
     for (let tries = 0; tries < MAX_TRIES; tries += 1) {
-      const effects = await syncSession(input, id);
+      const effects = await syncSession(input, id).catch((error: unknown) => {
+        // a run in the other direction may have created the session meanwhile: both have it now, and it is compared
+        if (tries + 1 < MAX_TRIES && isRepriseError(error, "session_exists")) {
+          return null;
+        }
+        throw error;
+      });
       if (effects !== null) {
         return [...below, { ...done, ...effects }];
       }
