@@ -147,7 +147,7 @@ async function attached(
     return text;
   } catch (error) {
     signal.throwIfAborted();
-    const { reasonOf } = await import("../mcp/connection.ts");
+    const { reasonOf } = await import("../mcp/reasons.ts");
     const reason = error instanceof Unusable ? error.message : reasonOf(error);
     onNotice(`${what} is not attached: ${reason}.`);
     return `[${what} could not be read: ${reason}.]`;

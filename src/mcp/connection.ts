@@ -1,7 +1,6 @@
 import {
   Client,
   InsufficientScopeError,
-  ProtocolError,
   SdkError,
   SdkErrorCode,
   SdkHttpError,
@@ -10,8 +9,6 @@ import {
   UnauthorizedError,
 } from "@modelcontextprotocol/client";
 
-import { systemCode } from "../core/errors.ts";
-import { oneLine } from "../core/text/terminal-text.ts";
 import type { Secret } from "../core/secrets.ts";
 import type { Server } from "./configured-servers.ts";
 import { type GivenTool, listTools, type ToolList } from "./listed-tools.ts";
@@ -20,6 +17,7 @@ import { getPrompt, listPrompts, type ListedPrompt, readResource } from "./offer
 import { loginPlace } from "./oauth/logins.ts";
 import { Tokens } from "./oauth/tokens.ts";
 import { MAX_MESSAGE_BYTES, type Program, ProgramTransport } from "./program-transport.ts";
+import { LoginNeeded, SessionGone } from "./reasons.ts";
 import { RunningCall, type ToolCall } from "./running-call.ts";
 import { unlessAborted } from "./unless-aborted.ts";
 import { cancelTask, passTasks, pollTask, type PolledTask, TASKS, updateTask } from "./tasks.ts";
@@ -97,25 +95,15 @@ export async function connect(options: ConnectOptions): Promise<Connection> {
   }
 }
 
-/** A server that cannot be used without `reprise mcp login`. */
-class LoginNeeded extends Error {
-  constructor(name: string) {
-    super(`it needs a login: \`reprise mcp login ${name}\``);
-  }
-}
-
-function isRefused(error: unknown): boolean {
-  return (
+/** The error for a server that would have another login; null for other errors, and for one that has none. */
+function neededLogin(server: Server, error: unknown): LoginNeeded | null {
+  const isRefused =
     error instanceof UnauthorizedError ||
-    (error instanceof SdkHttpError && error.data.status === 401)
-  );
-}
-
-/** A session that the server has ended: the next call begins another one ("Session Management" of the protocol of 2025-11-25). */
-class SessionGone extends Error {
-  constructor() {
-    super("its session has ended; the next call begins another one");
-  }
+    (error instanceof SdkHttpError && error.data.status === 401);
+  const isShort = error instanceof InsufficientScopeError;
+  return (isRefused || isShort) && loginPlace(server) !== null
+    ? new LoginNeeded(server.name, isShort ? "a login with more rights" : "a login")
+    : null;
 }
 
 function isSessionGone(error: unknown, transport: Transport): boolean {
@@ -205,9 +193,7 @@ async function connectAs(
           isOpen = false;
           throw new SessionGone();
         }
-        throw isRefused(error) && loginPlace(server) !== null
-          ? new LoginNeeded(server.name)
-          : error;
+        throw neededLogin(server, error) ?? error;
       });
     await asking(unlessAborted(client.connect(transport, { timeout: timeoutMs, signal }), signal));
     const ask = async (timeout: number, until: AbortSignal): Promise<ToolList> => {
@@ -329,71 +315,4 @@ async function allTools(
     seen.add(cursor);
   }
   return tools.slice(0, MAX_TOOLS);
-}
-
-/** True for what a server answered: then it is known that the call has ended. */
-export function isAnswer(error: unknown): boolean {
-  return (
-    error instanceof ProtocolError ||
-    error instanceof LoginNeeded ||
-    error instanceof SessionGone ||
-    error instanceof InsufficientScopeError ||
-    error instanceof SdkHttpError ||
-    (error instanceof SdkError && error.code === SdkErrorCode.UnsupportedResultType)
-  );
-}
-
-const MAX_REASON = 300;
-
-/** Why a server cannot be used, or a call of it failed, as the end of a sentence. A server's own words are cut and cleaned. */
-export function reasonOf(error: unknown): string {
-  const code = systemCode(error);
-  if (code === "ENOENT") {
-    return "its program, or the folder to start it in, is not there";
-  }
-  if (code === "EACCES") {
-    return "its program may not be run";
-  }
-  if (error instanceof Error && error.name === "TimeoutError") {
-    return "it did not answer in time";
-  }
-  if (error instanceof InsufficientScopeError) {
-    return "it needs a login with more rights";
-  }
-  if (error instanceof SdkHttpError) {
-    return reasonOfStatus(error.data.status);
-  }
-  if (error instanceof ProtocolError) {
-    return `it answered with an error: ${shown(error.message)}`;
-  }
-  return error instanceof SdkError ? reasonOfCode(error) : shown(messageOf(error));
-}
-
-function reasonOfCode(error: SdkError): string {
-  switch (error.code) {
-    case SdkErrorCode.RequestTimeout:
-      return "it did not answer in time";
-    case SdkErrorCode.ConnectionClosed:
-    case SdkErrorCode.NotConnected:
-      return "it has ended";
-    case SdkErrorCode.UnsupportedResultType:
-      return "it answered in a way that is not known";
-    default:
-      return shown(error.message);
-  }
-}
-
-function reasonOfStatus(status: number): string {
-  return status === 401 || status === 403
-    ? `it needs a login or another header (${status})`
-    : `it answered with the status ${status}`;
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : "the connection failed";
-}
-
-function shown(text: string): string {
-  const line = oneLine(text.slice(0, 4 * MAX_REASON));
-  return line.length > MAX_REASON ? `${line.slice(0, MAX_REASON - 1)}…` : line;
 }

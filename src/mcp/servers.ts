@@ -213,7 +213,7 @@ export class Servers {
       await keepTools(folder, server, list.tools);
       return list;
     } catch (error) {
-      const { reasonOf } = await import("./connection.ts");
+      const { reasonOf } = await import("./reasons.ts");
       const tools = await readKeptTools(folder, server);
       const what =
         tools.length === 0 ? "it has no tools here" : "it has the tools that it had before";

@@ -7,6 +7,7 @@ import { SOUND } from "../helpers/mcp.ts";
 import { startOAuth, visit } from "../helpers/oauth-server.ts";
 import { freePort } from "../helpers/postgres-server.ts";
 import { freshHome } from "../helpers/reprise.ts";
+import { openTerminal } from "../helpers/terminal.ts";
 
 const ADDRESS = /http:\/\/127\.0\.0\.1:\d+\/authorize\?\S+/;
 
@@ -68,6 +69,68 @@ describe("mcp login", () => {
     writeFileSync(opener, script, { mode: 0o755 });
     const { code, stdout } = await home.run(["mcp", "login", "guarded", "--open"]);
     expect({ code, isIn: stdout.includes("logged in  guarded") }).toEqual({ code: 0, isIn: true });
+  });
+
+  it("[MCP-91] takes the address that a browser on another machine was sent to, in a terminal", async () => {
+    const service = await startOAuth();
+    const home = homeWith({ guarded: { url: service.resource } });
+    const terminal = openTerminal(home, "reprise mcp login guarded");
+    await terminal.shows(/paste the address of that page here/);
+    const [address = ""] = await terminal.shows(ADDRESS);
+    // the browser cannot reach the port of this machine, and its person sees the address
+    const { headers } = await fetch(address, { redirect: "manual" });
+    const end = headers.get("location") ?? "";
+    terminal.type(`${end.replace(/state=[^&]*/, "state=of-another-login")}\r`);
+    await terminal.shows(/is not the address that the login waits for/);
+    terminal.type("hello\r");
+    await terminal.shows(/is not the address that the login waits for/);
+    terminal.type(`${end}\r`);
+    await terminal.shows(/logged in {2}guarded/);
+    expect((await terminal.finished).code).toBe(0);
+    expect(service.refused).toEqual([]);
+    expect((await home.call(["mcp", "check"])).stdout).toContain("guarded__act");
+  });
+
+  it("[MCP-91] reads nothing of a pipe, which may be a script's", async () => {
+    const service = await startOAuth();
+    const home = homeWith({ guarded: { url: service.resource } });
+    const { running, address } = await home.startLogin();
+    expect(running.stderr()).not.toContain("paste");
+    await visit(address);
+    expect((await running.finished).code).toBe(0);
+  });
+
+  it("[MCP-92] mcp list says which servers have a login, and which need more rights", async () => {
+    const service = await startOAuth({ callScope: "tools:act" });
+    const home = homeWith({ guarded: { url: service.resource }, sound: SOUND });
+    const logins = async () => {
+      const rows = await home.json<{ name: string; login: string | null }[]>([
+        "mcp",
+        "list",
+        "--json",
+      ]);
+      return rows.map(({ name, login }) => `${name} ${login}`);
+    };
+    expect(await logins()).toEqual(["guarded null", "sound null"]);
+    const { running, address } = await home.startLogin();
+    await visit(address);
+    await running.finished;
+    expect(await logins()).toEqual(["guarded kept", "sound null"]);
+    expect((await home.call(["mcp", "list"])).stdout).toMatch(/^guarded .*logged in$/m);
+    const kept = JSON.parse(readFileSync(home.file, "utf8")) as { logins: object[] };
+    kept.logins = kept.logins.map((login) => ({ ...login, wanted: "tools:act" }));
+    writeFileSync(home.file, JSON.stringify(kept));
+    expect(await logins()).toEqual(["guarded needs_more_rights", "sound null"]);
+    const listed = await home.call(["mcp", "list"]);
+    expect(listed.stdout).toMatch(/^guarded .*needs more rights$/m);
+    expect(listed.stderr).toContain("more rights: `reprise mcp login guarded`");
+    const again = await home.startLogin();
+    expect(new URL(again.address).searchParams.get("scope")).toBe("tools tools:act");
+    await visit(again.address);
+    await again.running.finished;
+    expect(await logins()).toEqual(["guarded kept", "sound null"]);
+    expect((await home.call(["mcp", "logout", "guarded"])).code).toBe(0);
+    expect(await logins()).toEqual(["guarded null", "sound null"]);
   });
 
   it("[MCP-43] ends with Ctrl-C, and keeps nothing", async () => {

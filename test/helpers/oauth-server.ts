@@ -25,6 +25,7 @@ interface Code {
   readonly redirect: string;
   readonly challenge: string;
   readonly resource: string;
+  readonly scope: string;
   isUsed: boolean;
   tokens: string[];
 }
@@ -42,6 +43,8 @@ export interface OAuthOptions {
   readonly challenge?: (value: string) => string;
   /** Without it, refresh tokens are given. */
   readonly noRefresh?: true;
+  /** A right that calls need, and that no token has unless it is asked for (RFC 6750, 3.1). */
+  readonly callScope?: string;
 }
 
 export async function startOAuth(options: OAuthOptions = {}) {
@@ -53,23 +56,29 @@ export async function startOAuth(options: OAuthOptions = {}) {
   const requests: string[] = [];
   const clients = new Map<string, readonly string[]>();
   const codes = new Map<string, Code>();
-  const access = new Map<string, { readonly resource: string; isExpired: boolean }>();
-  const refresh = new Map<string, { readonly client: string; isUsed: boolean; resource: string }>();
+  const access = new Map<
+    string,
+    { readonly resource: string; readonly scope: string; isExpired: boolean }
+  >();
+  const refresh = new Map<
+    string,
+    { readonly client: string; isUsed: boolean; resource: string; scope: string }
+  >();
   const revoked: string[] = [];
 
   const refuse = (response: ServerResponse, error: string, why: string): void => {
     refused.push(why);
     json(response, 400, { error, error_description: why });
   };
-  const newTokens = (client: string, forResource: string): Json => {
+  const newTokens = (client: string, forResource: string, scope: string): Json => {
     const access_token = `access-${randomBytes(16).toString("hex")}`;
-    access.set(access_token, { resource: forResource, isExpired: false });
+    access.set(access_token, { resource: forResource, scope, isExpired: false });
     if (options.noRefresh === true) {
-      return { access_token, token_type: "Bearer", expires_in: 3600 };
+      return { access_token, token_type: "Bearer", expires_in: 3600, scope };
     }
     const refresh_token = `refresh-${randomBytes(16).toString("hex")}`;
-    refresh.set(refresh_token, { client, isUsed: false, resource: forResource });
-    return { access_token, token_type: "Bearer", expires_in: 3600, refresh_token };
+    refresh.set(refresh_token, { client, isUsed: false, resource: forResource, scope });
+    return { access_token, token_type: "Bearer", expires_in: 3600, scope, refresh_token };
   };
 
   const paths: Record<string, Handler> = {
@@ -127,6 +136,7 @@ export async function startOAuth(options: OAuthOptions = {}) {
           redirect,
           challenge: given.get("code_challenge") ?? "",
           resource,
+          scope: given.get("scope") ?? "",
           isUsed: false,
           tokens: [],
         });
@@ -164,7 +174,7 @@ export async function startOAuth(options: OAuthOptions = {}) {
           return;
         }
         token.isUsed = true;
-        json(response, 200, newTokens(client, resource));
+        json(response, 200, newTokens(client, resource, token.scope));
         return;
       }
       const code = codes.get(given.get("code") ?? "");
@@ -188,7 +198,7 @@ export async function startOAuth(options: OAuthOptions = {}) {
         return;
       }
       code.isUsed = true;
-      const tokens = newTokens(client, resource);
+      const tokens = newTokens(client, resource, code.scope);
       code.tokens = [String(tokens["access_token"])];
       json(response, 200, tokens);
     },
@@ -234,7 +244,14 @@ export async function startOAuth(options: OAuthOptions = {}) {
         response.writeHead(401, { "www-authenticate": options.challenge?.(value) ?? value }).end();
         return;
       }
-      calls += body.includes(`"tools/call"`) ? 1 : 0;
+      const { callScope } = options;
+      const isCall = body.includes(`"tools/call"`);
+      if (isCall && callScope !== undefined && !known.scope.split(" ").includes(callScope)) {
+        const value = `Bearer error="insufficient_scope", scope="${callScope}", resource_metadata="${serverPlace.origin}/.well-known/oauth-protected-resource/mcp"`;
+        response.writeHead(403, { "www-authenticate": value }).end();
+        return;
+      }
+      calls += isCall ? 1 : 0;
       const answer = await handler.fetch(
         new Request(resource, {
           method: request.method ?? "GET",

@@ -11,7 +11,7 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { z } from "zod";
 
 import type { Server } from "../../src/mcp/configured-servers.ts";
-import { isAnswer, reasonOf } from "../../src/mcp/connection.ts";
+import { isAnswer, reasonOf } from "../../src/mcp/reasons.ts";
 import { resultText } from "../../src/mcp/result-text.ts";
 import { Servers } from "../../src/mcp/servers.ts";
 import type { McpPlace } from "../../src/rules/servers/server.ts";

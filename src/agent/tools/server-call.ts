@@ -92,7 +92,7 @@ export class ServerCall {
         throw error;
       }
       config.signal?.throwIfAborted();
-      const { isAnswer, reasonOf } = await import("../../mcp/connection.ts");
+      const { isAnswer, reasonOf } = await import("../../mcp/reasons.ts");
       const reason = `the call of the MCP server ${this.#input.server.name} failed: ${visible(reasonOf(error))}`;
       if (isAnswer(error) && !this.#isTask) {
         throw refusal(reason);
@@ -238,7 +238,7 @@ export class ServerCall {
     try {
       for (let polls = 1; performance.now() < until; polls += 1) {
         const polled = await connection.pollTask(task.id, signal).catch(async (error: unknown) => {
-          const { isAnswer } = await import("../../mcp/connection.ts");
+          const { isAnswer } = await import("../../mcp/reasons.ts");
           failed += 1;
           if (isAnswer(error) || failed >= MAX_FAILED_POLLS || !connection.isOpen()) {
             throw error;

@@ -207,7 +207,7 @@ async function connected(
     const connection = await servers.connection(server);
     return { connection, tools: (await connection.list()).tools };
   } catch (error) {
-    const { reasonOf } = await import("../../mcp/connection.ts");
+    const { reasonOf } = await import("../../mcp/reasons.ts");
     throw refusal(`the MCP server ${server.name} cannot be used: ${reasonOf(error)}`);
   }
 }

@@ -101,10 +101,17 @@ function pairs(separator: string) {
 /** Error codes: `config_invalid`. */
 async function list(cli: CliContext, { json, persona }: ListOptions): Promise<void> {
   const { here, servers, unusable, problems } = await configured(cli, persona);
-  const [{ readKeptTools }, { heldSentence }] = await Promise.all([
+  const [{ readKeptTools }, { heldSentence }, { Logins, loginPlace }] = await Promise.all([
     import("../../mcp/kept-lists.ts"),
     import("../../rules/servers/servers-here.ts"),
+    import("../../mcp/oauth/logins.ts"),
   ]);
+  const folder = mcpFolderPath(cli);
+  const loginOf = async (server: Server | undefined): Promise<ListedLogin> => {
+    const place = server === undefined ? null : loginPlace(server);
+    const login = place === null || folder === null ? null : await new Logins(folder).read(place);
+    return login === null ? null : login.wanted === undefined ? "kept" : "needs_more_rights";
+  };
   const rowOf = (name: string, { place, isEnabled, from }: McpEntry) => ({
     name,
     enabled: isEnabled && place !== null,
@@ -114,10 +121,11 @@ async function list(cli: CliContext, { json, persona }: ListOptions): Promise<vo
   const used = await Promise.all(
     Object.entries(here.entries).map(async ([name, entry]) => {
       const server = servers.find((each) => each.name === name);
-      const tools = server === undefined ? [] : await readKeptTools(mcpFolderPath(cli), server);
+      const tools = server === undefined ? [] : await readKeptTools(folder, server);
       return {
         ...rowOf(name, entry),
         tools: tools.map((tool) => tool.fullName),
+        login: await loginOf(server),
         problem: unusable.find((each) => each.name === name)?.problem ?? null,
       };
     }),
@@ -125,6 +133,7 @@ async function list(cli: CliContext, { json, persona }: ListOptions): Promise<vo
   const held = here.held.map((each) => ({
     ...rowOf(each.name, each.entry),
     tools: [],
+    login: null,
     problem: heldSentence(each),
   }));
   const rows = [...used, ...held];
@@ -135,21 +144,35 @@ async function list(cli: CliContext, { json, persona }: ListOptions): Promise<vo
   printLines(
     cli,
     aligned(
-      rows.map(({ name, enabled, place, from, tools, problem }) => [
+      rows.map(({ name, enabled, place, from, tools, login, problem }) => [
         oneLine(name),
         enabled ? (problem === null ? "on" : "cannot be used") : "off",
         oneLine(place ?? "-"),
         oneLine(from),
         tools.length === 0 ? "" : plural(tools.length, "tool"),
+        login === null ? "" : LOGIN_WORDS[login],
       ]),
     ),
   );
+  rows
+    .filter(({ login }) => login === "needs_more_rights")
+    .forEach(({ name }) =>
+      note(
+        cli,
+        `The MCP server ${oneLine(name)} needs a login with more rights: \`reprise mcp login ${oneLine(name)}\`.`,
+      ),
+    );
   const sentences = rows.flatMap(({ problem }) => problem ?? []);
   new Set([...sentences, ...problems]).forEach((problem) => note(cli, problem));
   if (rows.length === 0) {
     note(cli, "There is no MCP server. Add one with `reprise mcp add <name> -- <command>`.");
   }
 }
+
+/** Whether a login is kept for a server; null for none, and for a server that takes none. */
+type ListedLogin = "kept" | "needs_more_rights" | null;
+
+const LOGIN_WORDS = { kept: "logged in", needs_more_rights: "needs more rights" } as const;
 
 /** Without arguments, user and query, which may hold secrets. */
 function shownPlace(place: McpPlace): string {
@@ -253,7 +276,7 @@ async function checkAll(cli: CliContext, all: readonly Server[]): Promise<readon
   const [{ Servers }, { keepTools }, { reasonOf }, { newId }] = await Promise.all([
     import("../../mcp/servers.ts"),
     import("../../mcp/kept-lists.ts"),
-    import("../../mcp/connection.ts"),
+    import("../../mcp/reasons.ts"),
     import("../../core/ids.ts"),
   ]);
   const folder = mcpFolderPath(cli);

@@ -1,6 +1,6 @@
 import { timingSafeEqual } from "node:crypto";
 import { once } from "node:events";
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 
 import { LoginError } from "./oauth-fetch.ts";
@@ -11,6 +11,8 @@ export interface Callback {
   readonly url: string;
   /** Resolves with the parameters of the first request that has the state; others are refused and change nothing. */
   readonly received: Promise<URLSearchParams>;
+  /** Takes an address that a browser on another machine was sent to. False for one that the login does not wait for. */
+  offer(address: string): boolean;
   close(): Promise<void>;
 }
 
@@ -26,13 +28,20 @@ const MAX_PARAMETER = 4096;
 export async function openCallback(state: string, port = 0): Promise<Callback> {
   const received = Promise.withResolvers<URLSearchParams>();
   let isDone = false;
+  const take = (address: string): URLSearchParams | null => {
+    const parameters = isDone ? null : parametersOf(address, state);
+    if (parameters !== null) {
+      isDone = true;
+      received.resolve(parameters);
+    }
+    return parameters;
+  };
   const server = createServer({ maxHeaderSize: MAX_HEADER_BYTES }, (request, response) => {
-    const parameters = isDone ? null : parametersOf(request, state);
+    const parameters = request.method === "GET" ? take(request.url ?? "") : null;
     if (parameters === null) {
       answer(response, 400, "This address is not what the login waits for.");
       return;
     }
-    isDone = true;
     const isOk = parameters.has("code");
     answer(
       response,
@@ -41,7 +50,6 @@ export async function openCallback(state: string, port = 0): Promise<Callback> {
         ? "You can close this page: the terminal says whether the login has succeeded."
         : "The login was refused. You can close this page.",
     );
-    received.resolve(parameters);
   });
   server.listen(port, "127.0.0.1");
   try {
@@ -53,6 +61,7 @@ export async function openCallback(state: string, port = 0): Promise<Callback> {
   return {
     url: `http://127.0.0.1:${taken}${PATH}`,
     received: received.promise,
+    offer: (address) => take(address) !== null,
     close: async () => {
       server.close();
       // the page of the browser has what it needs
@@ -62,10 +71,10 @@ export async function openCallback(state: string, port = 0): Promise<Callback> {
   };
 }
 
-/** Null for a request that does not end this login. */
-function parametersOf({ method, url = "" }: IncomingMessage, state: string) {
+/** Null for an address that does not end this login. */
+function parametersOf(url: string, state: string) {
   const address = URL.parse(url, "http://127.0.0.1");
-  if (method !== "GET" || address === null || address.pathname !== PATH) {
+  if (address === null || address.pathname !== PATH) {
     return null;
   }
   const { searchParams } = address;

@@ -31,9 +31,11 @@ export interface LogInInput {
   readonly headers: Readonly<Record<string, string>>;
   /** A client that is registered already; null to register one. */
   readonly client: ClientSettings | null;
+  /** Rights that are asked for besides those that the server names; none without it. */
+  readonly more?: string | null;
   readonly signal: AbortSignal;
   /** Shows the person an address to open, and who asks them to log in. */
-  readonly onAddress: (address: string, issuer: string) => void;
+  readonly onAddress: (address: string, issuer: string, offer: Callback["offer"]) => void;
 }
 
 /** A client that the user has registered with an authorization server. */
@@ -49,6 +51,14 @@ type Metadata = NonNullable<Awaited<ReturnType<typeof discoverAuthorizationServe
 const MAX_ENDPOINT = 2048;
 /** Characters of the rights that are asked for: they are part of an address that a person opens. */
 const MAX_SCOPE = 2000;
+
+/** Returns names of rights once each (RFC 6749, 3.3); null for none, and for more than an address holds. */
+export function scopesOf(...scopes: readonly (string | undefined)[]): string | null {
+  const names = scopes.flatMap((scope) => scope?.split(" ") ?? []);
+  const usable = names.filter((name) => /^[\x21\x23-\x5b\x5d-\x7e]+$/.test(name));
+  const all = [...new Set(usable)].join(" ");
+  return all === "" || all.length > MAX_SCOPE ? null : all;
+}
 
 /**
  * Logs in at a server as "Authorization" of the MCP specification (2025-11-25 and 2026-07-28) has it: metadata of the resource
@@ -82,7 +92,7 @@ interface Found {
 }
 
 async function discover(
-  { place, headers, signal }: LogInInput,
+  { place, headers, more = null, signal }: LogInInput,
   fetchFn: typeof fetch,
 ): Promise<Found> {
   const challenge = await challengeOf({ place, headers, signal }, fetchFn);
@@ -99,7 +109,7 @@ async function discover(
     throw new LoginError("it asks for no login, or its authorization server has no metadata");
   }
   checkMetadata(metadata, place.url);
-  return { metadata, resource, scope: scopeOf(metadata, challenge.scope, described) };
+  return { metadata, resource, scope: scopeOf(metadata, challenge.scope, described, more) };
 }
 
 /** Asks the server without a token: it says where its metadata are (RFC 9728, 5.1). */
@@ -172,9 +182,10 @@ function scopeOf(
   { scopes_supported }: Metadata,
   asked: string | undefined,
   described: OAuthProtectedResourceMetadata | null,
+  more: string | null,
 ): string | undefined {
   const scope = asked ?? described?.scopes_supported?.join(" ");
-  const names = scope?.split(" ").filter((name) => name !== "") ?? [];
+  const names = [scope, more].flatMap((each) => each?.split(" ") ?? []).filter(Boolean);
   const offline = scopes_supported?.includes("offline_access") === true ? ["offline_access"] : [];
   const all = [...new Set([...names, ...offline])].join(" ");
   if (all.length > MAX_SCOPE) {
@@ -211,7 +222,7 @@ async function authorize({
     resource,
     ...scoped,
   });
-  onAddress(authorizationUrl.href, issuer);
+  onAddress(authorizationUrl.href, issuer, callback.offer);
   const given = await unlessAborted(callback.received, signal);
   const iss = given.get("iss") ?? undefined;
   validateAuthorizationResponseIssuer({
@@ -234,6 +245,7 @@ async function authorize({
     fetchFn,
   });
   const revocation = revocationIn(metadata);
+  const granted = scopesOf(tokens.scope ?? scope);
   return {
     ...place,
     resource,
@@ -246,6 +258,8 @@ async function authorize({
       ? {}
       : { client_secret: clientInformation.client_secret }),
     ...tokensOf(tokens),
+    // what is not said is what was asked for (RFC 6749, 5.1)
+    ...(granted === null ? {} : { scope: granted }),
   };
 }
 

@@ -24,6 +24,10 @@ export interface Login {
   readonly client_secret?: string;
   readonly access_token: string;
   readonly refresh_token?: string;
+  /** Rights that the tokens were given for; unknown without it. */
+  readonly scope?: string;
+  /** Rights that the server has asked for since: the next login asks for them. */
+  readonly wanted?: string;
 }
 
 /** Server of a login: its name, and its address with the values of variables. */
@@ -70,6 +74,16 @@ export class Logins {
   /** Replaces the login of its place, all at once. Rejects if it cannot be kept. */
   async keep(login: Login): Promise<void> {
     await this.#change((all) => [...all.filter((each) => !isOf(each, login)), login]);
+  }
+
+  /** Notes rights that a server asks for with its login, for the next one. A note that cannot be kept is made again by the next refusal. */
+  async want(place: LoginPlace, scope: string): Promise<void> {
+    const isNew = (login: Login): boolean => isOf(login, place) && login.wanted !== scope;
+    if ((await this.all()).some(isNew)) {
+      await this.#change((all) =>
+        all.map((login) => (isNew(login) ? { ...login, wanted: scope } : login)),
+      );
+    }
   }
 
   /** Forgets the logins at servers of this name, and returns them. */
@@ -157,7 +171,13 @@ const TEXTS = [
   "client_id",
   "access_token",
 ] as const;
-const OPTIONAL = ["revocation_endpoint", "client_secret", "refresh_token"] as const;
+const OPTIONAL = [
+  "revocation_endpoint",
+  "client_secret",
+  "refresh_token",
+  "scope",
+  "wanted",
+] as const;
 
 function isLogin(value: unknown): value is Login {
   return (

@@ -1,5 +1,6 @@
 import {
   type AuthProvider,
+  extractWWWAuthenticateParams,
   OAuthError,
   OAuthErrorCode,
   refreshAuthorization,
@@ -7,7 +8,7 @@ import {
 } from "@modelcontextprotocol/client";
 
 import type { Secret } from "../../core/secrets.ts";
-import { tokensOf } from "./log-in.ts";
+import { scopesOf, tokensOf } from "./log-in.ts";
 import { type Login, type LoginPlace, Logins, secretsOfLogin } from "./logins.ts";
 import { LoginError, oauthFetch } from "./oauth-fetch.ts";
 
@@ -53,6 +54,9 @@ export class Tokens implements AuthProvider {
         this.#refused.set(response, token);
       } else if (token !== undefined) {
         this.#doubted.delete(token);
+        if (response.status === 403) {
+          await this.#want(response);
+        }
       }
       return response;
     };
@@ -72,6 +76,15 @@ export class Tokens implements AuthProvider {
       this.#refreshing = null;
     });
     await this.#refreshing;
+  }
+
+  /** Keeps the rights that a server asks for: one that asks for no names of rights gets another login alone (RFC 6750, 3.1). */
+  async #want(response: Response): Promise<void> {
+    const { error, scope } = extractWWWAuthenticateParams(response);
+    const wanted = error === "insufficient_scope" ? scopesOf(scope) : null;
+    if (wanted !== null) {
+      await this.#logins.want(this.#input.place, wanted).catch(() => undefined);
+    }
   }
 
   async #read(): Promise<Login | null> {

@@ -1,7 +1,7 @@
 import { describe, expect, it, onTestFinished } from "vitest";
 
 import type { Server } from "../../../src/mcp/configured-servers.ts";
-import { logIn } from "../../../src/mcp/oauth/log-in.ts";
+import { logIn, scopesOf } from "../../../src/mcp/oauth/log-in.ts";
 import { Logins } from "../../../src/mcp/oauth/logins.ts";
 import { Servers } from "../../../src/mcp/servers.ts";
 import { openMcp, resultOf } from "../../helpers/mcp.ts";
@@ -12,11 +12,12 @@ type Service = Awaited<ReturnType<typeof startOAuth>>;
 
 const ACT = [{ name: "guarded__act" }];
 
-async function keepLogin(service: Service, folder: string) {
+async function keepLogin(service: Service, folder: string, more: string | null = null) {
   const login = await logIn({
     place: { server: "guarded", url: service.resource },
     headers: {},
     client: null,
+    more,
     signal: AbortSignal.timeout(20_000),
     onAddress: (address) => void visit(address),
   });
@@ -99,6 +100,53 @@ describe("a server that needs a login", () => {
     expect(bench.notices()).toEqual([expect.stringContaining("another header (401)")]);
   });
 });
+
+describe("a token that has too few rights", () => {
+  it("[MCP-90] refuses the call with the command, and the next login asks for what it has and needs", async () => {
+    const service = await startOAuth({ callScope: "tools:act" });
+    const bench = await openMcp({ guarded: { url: service.resource } }, { steps: ACT });
+    const first = await keepLogin(service, bench.folder);
+    expect(first.scope).toBe("tools");
+    const { answer } = await bench.run({ text: "go" });
+    expect(answer).toContain("it needs a login with more rights: `reprise mcp login guarded`");
+    expect(service.calls()).toBe(0);
+    const [known = expect.fail()] = await new Logins(bench.folder).all();
+    expect(known).toEqual({ ...first, wanted: "tools:act" });
+    const more = scopesOf(known.scope, known.wanted);
+    const next = await keepLogin(service, bench.folder, more);
+    expect(next).toMatchObject({ scope: "tools tools:act" });
+    expect(next.wanted).toBeUndefined();
+    const later = await bench.run({ text: "again" });
+    expect(later.answer).toBe("end: called with Bearer [token of guarded]");
+    expect(service.calls()).toBe(1);
+  });
+
+  it("[MCP-90] keeps no rights that an address cannot hold, and none of a status without that error", async () => {
+    expect(scopesOf("a b", undefined, "b c")).toBe("a b c");
+    expect(scopesOf('a" \u001b[2J \\ d', "é")).toBe("d");
+    expect(scopesOf("x".repeat(2001))).toBeNull();
+    expect(scopesOf(undefined)).toBeNull();
+    const value = 'Bearer error="access_denied", scope="everything"';
+    const { call, folder } = await refusing(value);
+    await expect(call()).rejects.toThrow();
+    expect((await new Logins(folder).all())[0]?.wanted).toBeUndefined();
+  });
+});
+
+async function refusing(challenge: string) {
+  const { service, folder } = await open({
+    serverPaths: {
+      "/mcp": (request, response, body) => {
+        if (request.headers.authorization === undefined || !body.includes("tools/call")) {
+          return USUAL;
+        }
+        response.writeHead(403, { "www-authenticate": challenge }).end();
+        return undefined;
+      },
+    },
+  });
+  return { folder, call: openServers(service, folder).call };
+}
 
 describe("a token that is refused", () => {
   it("[MCP-46] is refreshed once, in the middle of an exchange, and the call runs once", async () => {

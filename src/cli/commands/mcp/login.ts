@@ -1,3 +1,5 @@
+import { createInterface, type Interface } from "node:readline";
+
 import { oneLine } from "../../../core/text/terminal-text.ts";
 import { mcpFolderPath } from "../../process/config.ts";
 import { type CliContext, note, noticeLine, printLine } from "../../process/context.ts";
@@ -46,30 +48,40 @@ export async function logIn(
   if (folder === null) {
     throw wrongUsage("There is no place to keep a login, because HOME is not set; set HOME.");
   }
+  const logins = new Logins(folder);
+  const known = await logins.read(place);
   const stop = new AbortController();
   const stopListening = onSignals(cli, () => stop.abort(new LoginError("it was cancelled")));
   const late = setTimeout(
     () => stop.abort(new LoginError("nobody logged in within 10 minutes")),
     TIMEOUT_MS,
   );
+  using opened = new DisposableStack();
   try {
     const login = await oauth.logIn({
       place,
       headers: server.place.kind === "address" ? server.place.headers : {},
       client: server.client,
+      // a server that has asked for more gets what it had, too
+      more: known?.wanted === undefined ? null : oauth.scopesOf(known.scope, known.wanted),
       signal: stop.signal,
-      onAddress: (address, issuer) => {
+      onAddress: (address, issuer, offer) => {
+        const canPaste = cli.stdin.isTTY === true;
         noticeLine(
           cli,
-          `Open this address in a browser on this machine, to log in to ${oneLine(name)} at ${oneLine(new URL(issuer).origin)}. Ctrl-C cancels.`,
+          `Open this address in a browser on this machine, to log in to ${oneLine(name)} at ${oneLine(new URL(issuer).origin)}. ${canPaste ? `${PASTE} ` : ""}Ctrl-C cancels.`,
         );
         printLine(cli, oneLine(address));
         if (open === true) {
           void openInBrowser(cli, address);
         }
+        if (canPaste) {
+          const reader = readPasted(cli, offer);
+          opened.defer(() => reader.close());
+        }
       },
     });
-    await new Logins(folder).keep(login);
+    await logins.keep(login);
     printLine(cli, `logged in  ${oneLine(name)}`);
   } catch (error) {
     if (!(error instanceof LoginError)) {
@@ -77,7 +89,7 @@ export async function logIn(
     }
     const conceal = createConceal([
       ...server.secrets,
-      ...(await new Logins(folder).named(name)).flatMap(secretsOfLogin),
+      ...(await logins.named(name)).flatMap(secretsOfLogin),
     ]);
     note(cli, conceal(`The login at the MCP server ${oneLine(name)} failed: ${error.message}.`));
     cli.exitCode = 1;
@@ -85,6 +97,24 @@ export async function logIn(
     clearTimeout(late);
     stopListening();
   }
+}
+
+const PASTE =
+  "If your browser is on another machine, it ends at a page that it cannot open: paste the address of that page here.";
+
+/** Takes lines of the terminal until one is the address that the login waits for. */
+function readPasted(cli: CliContext, offer: (address: string) => boolean): Interface {
+  const reader = createInterface({ input: cli.stdin });
+  reader.on("line", (line) => {
+    const address = line.trim();
+    if (address !== "" && !offer(address)) {
+      note(
+        cli,
+        "This is not the address that the login waits for. Paste the whole address that your browser was sent to; it begins with http://127.0.0.1.",
+      );
+    }
+  });
+  return reader;
 }
 
 /** Starts the program that opens addresses here, without a shell. If there is none, the person has the address. */
