@@ -7,9 +7,15 @@ import type { Server } from "../../mcp/configured-servers.ts";
 import type { McpEntry, McpPlace } from "../../rules/servers/server.ts";
 import { addList } from "../output/add-list.ts";
 import { aligned } from "../output/aligned.ts";
-import { configPlace, mcpFolderPath } from "../process/config.ts";
+import { mcpFolderPath } from "../process/config.ts";
 import { type CliContext, note, printJson, printLine, printLines } from "../process/context.ts";
 import { wrongUsage } from "../process/wrong-usage.ts";
+import {
+  type AddOptions,
+  addServer,
+  type ProjectOption,
+  removeServer,
+} from "./mcp/change-servers.ts";
 import { configured, noSuchServer } from "./mcp/configured.ts";
 import { logIn, type LogInOptions, logOut } from "./mcp/login.ts";
 import { mcpServeCommand } from "./serve/mcp-serve.ts";
@@ -31,14 +37,16 @@ export function mcpCommand(cli: CliContext): Command {
     .option("--url <address>", "the address of a server that is spoken with over HTTP")
     .option("--env <NAME=value>", "a variable of the program; ${NAME} is one of yours", pairs("="))
     .option("--header <Name:value>", "a header of each request, as --env", pairs(":"))
+    .option("--project", "to .mcp.json of this folder, for everybody who works in it")
     .action((name: string, command: string[], options: AddOptions) =>
-      add(cli, { name, command, options }),
+      addServer(cli, { name, command, options }),
     );
   mcp
     .command("remove")
     .description("remove a server from your config")
     .argument("<name>", "as `mcp list` shows it")
-    .action((name: string) => remove(cli, name));
+    .option("--project", "from .mcp.json of this folder")
+    .action((name: string, options: ProjectOption) => removeServer(cli, name, options));
   withPersona(
     mcp
       .command("check")
@@ -79,12 +87,6 @@ interface PersonaOption {
 
 interface ListOptions extends PersonaOption {
   readonly json?: true;
-}
-
-interface AddOptions {
-  readonly url?: string;
-  readonly env?: Readonly<Record<string, string>>;
-  readonly header?: Readonly<Record<string, string>>;
 }
 
 /** Reads an option that may be given several times. Error codes: `invalid_usage`. */
@@ -181,46 +183,6 @@ function shownPlace(place: McpPlace): string {
   }
   const url = URL.parse(place.url);
   return url === null ? "(an address with variables)" : url.origin;
-}
-
-/** Error codes: `invalid_usage`, `config_invalid`. */
-async function add(
-  cli: CliContext,
-  given: { readonly name: string; readonly command: string[]; readonly options: AddOptions },
-): Promise<void> {
-  const { name, options } = given;
-  const [command, ...args] = given.command;
-  const { url, env, header } = options;
-  if ((command === undefined) === (url === undefined)) {
-    throw wrongUsage("Give the program after --, or an address with --url.");
-  }
-  const { changeConfig } = await import("../../rules/config/write-config.ts");
-  await changeConfig(configPlace(cli), async (config) => {
-    if (config !== null && Object.hasOwn(config.mcp, name)) {
-      throw wrongUsage("There is a server of this name. Remove it first, or choose another name.");
-    }
-    const value = {
-      ...(command === undefined ? {} : { command }),
-      ...(args.length === 0 ? {} : { args }),
-      ...(env === undefined ? {} : { env }),
-      ...(url === undefined ? {} : { url }),
-      ...(header === undefined ? {} : { headers: header }),
-    };
-    return [{ path: ["mcp", name], value }];
-  });
-  printLine(cli, `added  ${oneLine(name)}`);
-}
-
-/** Error codes: `invalid_usage`, `config_invalid`. */
-async function remove(cli: CliContext, name: string): Promise<void> {
-  const { changeConfig } = await import("../../rules/config/write-config.ts");
-  await changeConfig(configPlace(cli), async (config) => {
-    if (config === null || !Object.hasOwn(config.mcp, name)) {
-      throw noSuchServer(Object.keys(config?.mcp ?? {}));
-    }
-    return [{ path: ["mcp", name], value: undefined }];
-  });
-  printLine(cli, `removed  ${oneLine(name)}`);
 }
 
 /** Error codes: `invalid_usage`, `config_invalid`. */

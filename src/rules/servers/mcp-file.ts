@@ -4,13 +4,15 @@ import { readStart, type Unusable } from "../personas/text-file.ts";
 import { type ForeignServers, foreignServers } from "./foreign-servers.ts";
 import { MCP_FILE } from "./server.ts";
 
-const MAX_BYTES = 256 * 1024;
+/** Bytes of a file with servers. */
+export const MAX_MCP_FILE_BYTES = 256 * 1024;
 /** A file of somebody else must not fill the screen. */
 const MAX_PROBLEMS = 5;
 
 const NONE: ForeignServers = { entries: {}, problems: [] };
 
-const WHY: Readonly<Record<Exclude<Unusable, "missing">, string>> = {
+/** Why a file is not used, as the end of a sentence. */
+export const MCP_FILE_PROBLEMS: Readonly<Record<Exclude<Unusable, "missing">, string>> = {
   not_a_file: "it is not a file",
   outside: "it leads out of the folder",
   unreadable: "it cannot be read",
@@ -24,13 +26,15 @@ export async function readMcpFile(folder: string): Promise<ForeignServers> {
   const start = await readStart({
     path: join(folder, MCP_FILE),
     within: folder,
-    maxBytes: MAX_BYTES,
+    maxBytes: MAX_MCP_FILE_BYTES,
   });
   if (start === "missing") {
     return NONE;
   }
   if (typeof start === "string" || start.cut) {
-    return unused(typeof start === "string" ? WHY[start] : "it is larger than 256 KiB");
+    return unused(
+      typeof start === "string" ? MCP_FILE_PROBLEMS[start] : "it is larger than 256 KiB",
+    );
   }
   const servers = serversIn(start.bytes.toString("utf8").replace(/^\u{FEFF}/u, ""));
   if (typeof servers === "string") {
