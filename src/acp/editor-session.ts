@@ -14,6 +14,7 @@ import { changedTexts } from "../exchange/undo/changed-texts.ts";
 import type { McpEntries } from "../rules/servers/server.ts";
 import { readTasks } from "../store/records/messages/read-tasks.ts";
 import type { Store } from "../store/store.ts";
+import { readReasoning } from "../store/verify/read-reasoning.ts";
 import { keptBytesIn } from "../workspace/undo/kept-bytes.ts";
 import type { Client } from "./client.ts";
 import { withServers } from "./client-servers.ts";
@@ -24,6 +25,9 @@ import { SessionFacts } from "./session-facts.ts";
 import { SessionView } from "./session-view.ts";
 import { type Turn, runTurn } from "./turn.ts";
 import { planUpdate, textBlock } from "./updates.ts";
+
+/** Answers that are shown again with what their models thought: the latest. */
+const MAX_THOUGHTS = 200;
 
 /** Shared by all sessions of a connection. */
 export interface EditorContext {
@@ -98,12 +102,17 @@ export class EditorSession {
    * Error codes: `session_not_found`, `database_*`.
    */
   async open({ replays }: { readonly replays: boolean }): Promise<SessionConfigOption[]> {
+    const { store, client } = this.#context;
     const last = this.#conversation.current()?.last_seq ?? 0;
+    const answers = { session_id: this.id, after_seq: 0, before_seq: last + 1 };
+    this.#view.recall(
+      replays ? await store.read(readReasoning, { ...answers, limit: MAX_THOUGHTS }) : [],
+    );
     const following = this.#view.follow(replays ? 0 : last, this.#closing.signal);
     following.catch((error: unknown) => this.#failed(error));
     // its snapshot comes before the first message
     await Promise.race([following, this.#view.next().then(() => this.#view.hasSeen(last))]);
-    const { store, client } = this.#context;
+    this.#view.recall([]);
     const tasks = replays ? [] : await store.read(readTasks, { id: this.id });
     if (tasks.length > 0) {
       await client.update(this.id, planUpdate(tasks));

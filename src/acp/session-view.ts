@@ -29,6 +29,8 @@ export class SessionView {
   readonly #reader: EventReader;
   /** The text that the client has sent, until its message was read. */
   #sent: string | null = null;
+  /** What models thought before answers that are shown again, by the ids of these. */
+  #thoughts: Map<string, string> = new Map();
   /** The last message that was read. */
   #seen = 0;
   #exchange: ExchangeInfo | null = null;
@@ -44,6 +46,7 @@ export class SessionView {
         exchange: (exchange) => this.#heardExchange(exchange),
         question: options.onQuestion,
         isOwn: (message) => this.#isOwn(message),
+        thought: (message_id) => this.#thoughts.get(message_id) ?? "",
         changed: options.changed,
       },
       options.folder,
@@ -84,6 +87,11 @@ export class SessionView {
       clearTimeout(this.#output ?? undefined);
       this.#tell();
     }
+  }
+
+  /** Shows these thoughts before their answers; none replaces those of before. */
+  recall(thoughts: readonly { readonly message_id: string; readonly text: string }[]): void {
+    this.#thoughts = new Map(thoughts.map(({ message_id, text }) => [message_id, text]));
   }
 
   /** Resolves at the next event after this call. */

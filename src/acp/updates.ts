@@ -14,6 +14,8 @@ export interface Heard {
   question(question: QuestionInfo): void;
   /** True for a message that the client sent itself, and shows. */
   isOwn(message: ShownMessage): boolean;
+  /** What a model thought before an answer that was stored before; empty for nothing. */
+  thought(message_id: string): string;
   /** Reads which files a call changed. */
   changed(call_id: string): Promise<readonly ChangedText[]>;
 }
@@ -112,7 +114,13 @@ export class Updates implements EventSink {
 
   message(message: ShownMessage, hasArrived: boolean): void {
     const { role, content, message_id: messageId, is_summary } = message;
-    if (is_summary || hasArrived || content === "") {
+    if (is_summary || hasArrived) {
+      return;
+    }
+    if (role === "assistant") {
+      this.reasoning(messageId, this.#heard.thought(messageId));
+    }
+    if (content === "") {
       return;
     }
     if (role === "assistant") {

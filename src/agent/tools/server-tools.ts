@@ -87,16 +87,17 @@ export class ServerTools {
 
   async #run(name: string, args: unknown, config: CallConfig & RunnableConfig): Promise<Outcome> {
     const { permit, declared, servers } = this.#input;
-    const shown = JSON.stringify(args, null, 2);
-    const call = { tool: declared.get(name), file: null, command: null };
-    await permit(config, call, async () => ({ shown, basis: shown }));
     const server = servers?.serverOf(name) ?? null;
     if (servers === null || server === null) {
+      // nobody is asked about a call that cannot be made
       throw refusal(
         servers?.problemOf(name) ??
           `the MCP server of ${name} is not configured any more. Do without it, or ask the user`,
       );
     }
+    const shown = JSON.stringify(args, null, 2);
+    const call = { tool: declared.get(name), file: null, command: null };
+    await permit(config, call, async () => ({ shown, basis: shown }));
     const kept = (await this.#input.kept()).get(config.toolCall?.id ?? "") ?? null;
     const found = await connected(servers, server).catch((error: unknown) => {
       if (kept === null) {
