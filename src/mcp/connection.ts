@@ -13,7 +13,14 @@ import type { Secret } from "../core/secrets.ts";
 import type { Server } from "./configured-servers.ts";
 import { type GivenTool, listTools, type ToolList } from "./listed-tools.ts";
 import { boundedFetch, TooLarge } from "./bounded-fetch.ts";
-import { getPrompt, listPrompts, type ListedPrompt, readResource } from "./offers.ts";
+import {
+  getPrompt,
+  listPrompts,
+  type ListedPrompt,
+  type ListedResource,
+  listResources,
+  readResource,
+} from "./offers.ts";
 import { loginPlace } from "./oauth/logins.ts";
 import { Tokens } from "./oauth/tokens.ts";
 import { MAX_MESSAGE_BYTES, type Program, ProgramTransport } from "./program-transport.ts";
@@ -55,6 +62,7 @@ export interface Connection {
   cancelTask(id: string): Promise<void>;
   /** Reads a resource, as `readResource`. */
   readResource(uri: string, signal: AbortSignal): Promise<string>;
+  resources(signal: AbortSignal): Promise<readonly ListedResource[]>;
   prompts(signal: AbortSignal): Promise<readonly ListedPrompt[]>;
   getPrompt(
     prompt: { readonly name: string; readonly arguments: Readonly<Record<string, string>> },
@@ -237,6 +245,8 @@ async function connectAs(
         asking(cancelTask(client, id, { timeoutMs: CANCEL_MS, signal: undefined })),
       readResource: (uri, until) =>
         asking(readResource(client, uri, { timeoutMs: server.timeoutMs, signal: until })),
+      resources: (until) =>
+        asking(listResources(client, { timeoutMs: server.timeoutMs, signal: until })),
       prompts: (until) =>
         asking(listPrompts(client, { timeoutMs: server.timeoutMs, signal: until })),
       getPrompt: (prompt, until) =>

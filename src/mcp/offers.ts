@@ -13,8 +13,15 @@ interface Asking {
   readonly signal: AbortSignal | undefined;
 }
 
+/** A resource of a server, as far as a person has to name it. */
+export interface ListedResource {
+  readonly uri: string;
+  readonly name: string;
+}
+
 const MAX_PAGES = 5;
 const MAX_PROMPTS = 500;
+const MAX_RESOURCES = 500;
 const MAX_MESSAGES = 100;
 
 /** Returns a resource as text: clean and bounded, and named if it is none. Rejects with what prevents it: see `reasonOf`. */
@@ -50,6 +57,30 @@ export async function listPrompts(
     }
   }
   return prompts.slice(0, MAX_PROMPTS);
+}
+
+/** Returns the resources of a server; none if it has none to offer. Templates of them are left out: they name none. */
+export async function listResources(
+  client: Client,
+  asking: Asking,
+): Promise<readonly ListedResource[]> {
+  if (client.getServerCapabilities()?.resources === undefined) {
+    return [];
+  }
+  const resources: ListedResource[] = [];
+  let cursor: string | undefined;
+  for (let page = 0; page < MAX_PAGES && resources.length < MAX_RESOURCES; page += 1) {
+    const given = await client.request(
+      { method: "resources/list", params: cursor === undefined ? {} : { cursor } },
+      optionsOf(asking),
+    );
+    resources.push(...given.resources.map(({ uri, name }) => ({ uri, name })));
+    cursor = given.nextCursor;
+    if (cursor === undefined) {
+      break;
+    }
+  }
+  return resources.slice(0, MAX_RESOURCES);
 }
 
 /** Returns the messages of a prompt as one text. Who says each of them does not matter: none is the user. */

@@ -5,7 +5,7 @@ import { commandEnvironment } from "../workspace/commands/environment.ts";
 import { ProcessMarks } from "../workspace/commands/process-marks.ts";
 import type { ConfiguredServers, Server } from "./configured-servers.ts";
 import type { Connection } from "./connection.ts";
-import { keepTools, readKeptTools } from "./kept-lists.ts";
+import { areOffersFresh, keepTools, learnOffers, readKeptTools } from "./kept-lists.ts";
 import { fitting, type ListedTool } from "./listed-tools.ts";
 import type { CallStep, RunningCall } from "./running-call.ts";
 import { logFile, ServerLog } from "./server-log.ts";
@@ -209,8 +209,13 @@ export class Servers {
   async #offeredBy(server: Server, timeoutMs: number): Promise<OfferedTools> {
     const { folder } = this.#input;
     try {
-      const list = await (await this.connection(server, timeoutMs)).list();
+      const connection = await this.connection(server, timeoutMs);
+      const list = await connection.list();
       await keepTools(folder, server, list.tools);
+      if (!(await areOffersFresh(folder, server))) {
+        // nobody waits for it
+        void learnOffers(folder, server, { connection, signal: this.#stop.signal });
+      }
       return list;
     } catch (error) {
       const { reasonOf } = await import("./reasons.ts");

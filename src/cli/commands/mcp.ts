@@ -219,6 +219,9 @@ async function check(
   }
 }
 
+/** Time for the lists that completion needs: a server may not answer. */
+const OFFERS_MS = 5000;
+
 /** Characters of a description. */
 const MAX_ABOUT = 100;
 
@@ -235,7 +238,7 @@ function failed(problem: string): Omit<Checked, "name"> {
 }
 
 async function checkAll(cli: CliContext, all: readonly Server[]): Promise<readonly Checked[]> {
-  const [{ Servers }, { keepTools }, { reasonOf }, { newId }] = await Promise.all([
+  const [{ Servers }, { keepTools, learnOffers }, { reasonOf }, { newId }] = await Promise.all([
     import("../../mcp/servers.ts"),
     import("../../mcp/kept-lists.ts"),
     import("../../mcp/reasons.ts"),
@@ -263,6 +266,8 @@ async function checkAll(cli: CliContext, all: readonly Server[]): Promise<readon
           const connection = await servers.connection(server);
           const { tools, problems } = await connection.list();
           await keepTools(folder, server, tools);
+          const signal = AbortSignal.timeout(OFFERS_MS);
+          await learnOffers(folder, server, { connection, signal });
           const listed = tools.map(({ fullName, description }) => ({
             name: fullName,
             description,

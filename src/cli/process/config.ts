@@ -286,12 +286,3 @@ function readLimitedSync(path: string, max: number): Buffer | null {
     closeSync(file);
   }
 }
-
-/** Returns the names of the MCP servers that the config turns on for a folder. Starts none. Error codes: `config_invalid`. */
-export async function serverNames(
-  cli: CliContext,
-  folder: string | null,
-): Promise<readonly string[]> {
-  const { mcp } = await settingsOf(cli).at(folder);
-  return Object.keys(mcp).filter((name) => mcp[name]?.isEnabled === true);
-}

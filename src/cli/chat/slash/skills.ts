@@ -2,8 +2,9 @@ import { expandCommand } from "../../../rules/skills/expand.ts";
 import type { PromptCommand, SkillSurvey } from "../../../rules/skills/skill.ts";
 import { surveySkills } from "../../../rules/skills/survey.ts";
 import { noticeLine } from "../../process/context.ts";
-import { personaFolderPaths, serverNames } from "../../process/config.ts";
+import { personaFolderPaths } from "../../process/config.ts";
 import type { CommandUsage } from "../command-usage.ts";
+import { knownServers } from "../known-servers.ts";
 import { slashParts } from "./slash-parts.ts";
 import type { ValuesContext } from "./slash-values.ts";
 
@@ -12,7 +13,8 @@ export async function skillsCommand(
   context: ValuesContext,
   own: readonly Pick<CommandUsage, "name">[],
 ): Promise<void> {
-  const servers = await serverNames(context.cli, context.conversation.planned().repo_path);
+  const { repo_path } = context.conversation.planned();
+  const servers = (await knownServers(context.cli, repo_path)).map(({ name }) => name);
   for (const line of skillLines(withoutHidden(await survey(context), own), servers)) {
     noticeLine(context.cli, line);
   }

@@ -1,7 +1,8 @@
-import { historyFile, serverNames } from "../../process/config.ts";
+import { historyFile } from "../../process/config.ts";
 import type { CliContext } from "../../process/context.ts";
 import { createFolderFiles } from "../../chat/folder-files.ts";
 import { type History, openHistory } from "../../chat/history.ts";
+import { type KnownServer, knownServers, promptCommands } from "../../chat/known-servers.ts";
 import { commandUsages } from "../../chat/slash/slash.ts";
 import { slashValues, type ValuesContext } from "../../chat/slash/slash-values.ts";
 import type { Secrets } from "../../../core/secrets.ts";
@@ -44,17 +45,26 @@ export async function openEditor({
   // the first key may be Up
   await history.written();
   const changed = (): void => screen.changed();
+  // the config may be wrong, which the next exchange says
+  const servers = () => knownServers(cli, folder).catch((): readonly KnownServer[] => []);
   const completions = firstOf([
     slashCompletions({
       commands: commandUsages(),
-      more: async () =>
-        (await import("../../chat/slash/skills.ts")).folderCommands({ cli, conversation }),
+      more: async () => [
+        ...(await (
+          await import("../../chat/slash/skills.ts")
+        ).folderCommands({
+          cli,
+          conversation,
+        })),
+        ...promptCommands(await servers()),
+      ],
       values: slashValues({ cli, conversation }),
       changed,
     }),
     serverCompletions({
       files: fileCompletions(createFolderFiles({ folder, changed })),
-      names: () => serverNames(cli, folder),
+      servers,
       changed,
     }),
   ]);

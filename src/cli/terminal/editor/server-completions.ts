@@ -1,38 +1,41 @@
-import type { Completions } from "./completion.ts";
+import type { KnownServer } from "../../chat/known-servers.ts";
+import { fuzzyFilter } from "../pi/fuzzy.ts";
+import type { Completion, Completions } from "./completion.ts";
 
-/** `@` at the beginning of a word, and the beginning of a name. */
-const MENTION = /(?:^|[\s([{"'])@([A-Za-z][\w-]{0,31})$/u;
-const MAX_WRITTEN = 40;
+/** `@` at the beginning of a word, the beginning of a name, and that of a resource of it. */
+const MENTION = /(?:^|[\s([{"'])@([A-Za-z][\w-]{0,31})(?::([^\s"'<>]{0,500}))?$/u;
+const MAX_WRITTEN = 540;
 
 interface ServerCompletionsOptions {
   /** Completions of files, which come after them. */
   readonly files: Completions;
-  /** Reads the names of the MCP servers that are on. Starts none. */
-  readonly names: () => Promise<readonly string[]>;
-  /** Called when the names have come. */
+  /** Reads the MCP servers that are on. Starts none. */
+  readonly servers: () => Promise<readonly KnownServer[]>;
+  /** Called when they have come. */
   readonly changed: () => void;
 }
 
-/** Names of MCP servers after `@`, for a resource of theirs, and files. The server alone knows what follows its name. */
+/** Names of MCP servers after `@`, the resources that one had when it was last asked after `@name:`, and files. */
 export function serverCompletions({
   files,
-  names,
+  servers: readServers,
   changed,
 }: ServerCompletionsOptions): Completions {
-  let known: readonly string[] = [];
+  let known: readonly KnownServer[] = [];
   let version = 0;
   let isRead = false;
   const read = (): void => {
     if (!isRead) {
       isRead = true;
-      names().then(
+      readServers().then(
         (found) => {
           known = found;
           version += 1;
           changed();
         },
-        // the config is wrong, which the next exchange says
-        () => undefined,
+        () => {
+          isRead = false;
+        },
       );
     }
   };
@@ -40,16 +43,21 @@ export function serverCompletions({
     version: () => version + files.version(),
     find: (before) => {
       const found = files.find(before);
-      const written = MENTION.exec(before.slice(-MAX_WRITTEN))?.[1]?.toLowerCase();
-      if (written === undefined) {
+      const [, name, uri] = MENTION.exec(before.slice(-MAX_WRITTEN)) ?? [];
+      if (name === undefined) {
         return found;
       }
       read();
+      if (uri !== undefined) {
+        const items = resourcesOf(known, name, uri);
+        return items.length === 0 ? found : { length: name.length + uri.length + 2, items };
+      }
+      const written = name.toLowerCase();
       const servers = known
-        .filter((name) => name.toLowerCase().startsWith(written))
-        .map((name) => ({
-          text: `@${name}:`,
-          label: `${name}:`,
+        .filter((each) => each.name.toLowerCase().startsWith(written))
+        .map((each) => ({
+          text: `@${each.name}:`,
+          label: `${each.name}:`,
           help: "resource of an MCP server",
         }));
       return servers.length === 0
@@ -57,4 +65,22 @@ export function serverCompletions({
         : { length: written.length + 1, items: [...servers, ...(found?.items ?? [])] };
     },
   };
+}
+
+/** Those that begin with it, then those whose address or name has its letters in this order. */
+function resourcesOf(
+  known: readonly KnownServer[],
+  name: string,
+  written: string,
+): readonly Completion[] {
+  const resources = known.find((each) => each.name === name)?.resources ?? [];
+  const begins = resources.filter(({ uri }) => uri.startsWith(written));
+  const rest = resources.filter((each) => !begins.includes(each));
+  const others =
+    written === "" ? [] : fuzzyFilter(rest, written, (each) => `${each.uri} ${each.name}`);
+  return [...begins, ...others].map((each) => ({
+    text: `@${name}:${each.uri} `,
+    label: each.uri,
+    help: each.name,
+  }));
 }

@@ -3,7 +3,8 @@ import type { SlashValue, SlashValues } from "../../chat/slash/slash-values.ts";
 import type { Completion, Completions } from "./completion.ts";
 import { fuzzyFilter } from "../pi/fuzzy.ts";
 
-const COMMAND = /^\/([a-z-]*)$/;
+/** A command, or a prompt of an MCP server. */
+const COMMAND = /^\/([a-z-]*|[A-Za-z][\w-]{0,31}(?::\S{0,128})?)$/;
 const ARGUMENT = /^\/([a-z-]+) +(\S*)$/;
 
 /** Commands after `/` at the beginning of a message, and what some of them take. */
