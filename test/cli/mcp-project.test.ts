@@ -37,9 +37,20 @@ describe("mcp add --project", () => {
 
   it("[MCP-93] names an address with its type, and warns of secrets that others would read", async () => {
     const home = open();
+    const place = ["--url", "https://x.example/mcp"];
+    const headers = [
+      "--header",
+      "Authorization: Bearer very-secret",
+      "--header",
+      "X-Api-Key: ${KEY}",
+    ];
     const { stderr } = await home.call([
-      ...["mcp", "add", "tracker", "--project", "--url", "https://x.example/mcp"],
-      ...["--header", "Authorization: Bearer very-secret", "--header", "X-Api-Key: ${KEY}"],
+      "mcp",
+      "add",
+      "tracker",
+      "--project",
+      ...place,
+      ...headers,
     ]);
     expect(stderr).toContain("The value of Authorization is in that file");
     expect(stderr).not.toMatch(/very-secret|X-Api-Key/);

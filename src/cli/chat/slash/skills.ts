@@ -4,7 +4,7 @@ import { surveySkills } from "../../../rules/skills/survey.ts";
 import { noticeLine } from "../../process/context.ts";
 import { personaFolderPaths } from "../../process/config.ts";
 import type { CommandUsage } from "../command-usage.ts";
-import { knownServers } from "../known-servers.ts";
+import { knownServers } from "./known-servers.ts";
 import { slashParts } from "./slash-parts.ts";
 import type { ValuesContext } from "./slash-values.ts";
 

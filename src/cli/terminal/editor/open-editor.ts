@@ -2,7 +2,7 @@ import { historyFile } from "../../process/config.ts";
 import type { CliContext } from "../../process/context.ts";
 import { createFolderFiles } from "../../chat/folder-files.ts";
 import { type History, openHistory } from "../../chat/history.ts";
-import { type KnownServer, knownServers, promptCommands } from "../../chat/known-servers.ts";
+import { type KnownServer, knownServers, promptCommands } from "../../chat/slash/known-servers.ts";
 import { commandUsages } from "../../chat/slash/slash.ts";
 import { slashValues, type ValuesContext } from "../../chat/slash/slash-values.ts";
 import type { Secrets } from "../../../core/secrets.ts";

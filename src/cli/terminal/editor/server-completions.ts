@@ -1,4 +1,4 @@
-import type { KnownServer } from "../../chat/known-servers.ts";
+import type { KnownServer } from "../../chat/slash/known-servers.ts";
 import { fuzzyFilter } from "../pi/fuzzy.ts";
 import type { Completion, Completions } from "./completion.ts";
 

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 
 import { fileCompletions } from "../../../../src/cli/terminal/editor/file-completions.ts";
-import { type KnownServer, promptCommands } from "../../../../src/cli/chat/known-servers.ts";
+import { type KnownServer, promptCommands } from "../../../../src/cli/chat/slash/known-servers.ts";
 import { serverCompletions } from "../../../../src/cli/terminal/editor/server-completions.ts";
 import { slashCompletions } from "../../../../src/cli/terminal/editor/slash-completions.ts";
 

@@ -1,7 +1,7 @@
-import type { KeptOffers } from "../../mcp/kept-lists.ts";
-import { mcpFolderPath, settingsOf, trustSource } from "../process/config.ts";
-import type { CliContext } from "../process/context.ts";
-import type { CommandUsage } from "./command-usage.ts";
+import type { KeptOffers } from "../../../mcp/kept-lists.ts";
+import { mcpFolderPath, settingsOf, trustSource } from "../../process/config.ts";
+import type { CliContext } from "../../process/context.ts";
+import type { CommandUsage } from "../command-usage.ts";
 
 /** An MCP server that a message can name, with what it had when it was last asked. */
 export interface KnownServer extends KeptOffers {
@@ -19,10 +19,10 @@ export async function knownServers(
 ): Promise<readonly KnownServer[]> {
   const [{ configuredServers }, { readKeptOffers }, { serversHere }, { workFolder }] =
     await Promise.all([
-      import("../../mcp/configured-servers.ts"),
-      import("../../mcp/kept-lists.ts"),
-      import("../../rules/servers/servers-here.ts"),
-      import("../../rules/trust/wide-folder.ts"),
+      import("../../../mcp/configured-servers.ts"),
+      import("../../../mcp/kept-lists.ts"),
+      import("../../../rules/servers/servers-here.ts"),
+      import("../../../rules/trust/wide-folder.ts"),
     ]);
   const trust = trustSource(cli);
   const here = await serversHere({
