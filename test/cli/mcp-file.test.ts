@@ -47,6 +47,19 @@ async function homeWith(name: string, variables: Readonly<Record<string, string>
 const noted = () => join(temporaryFolder(), "noted");
 const startsIn = (file: string) => notedIn(file).filter((line) => line.startsWith("start"));
 
+it("[CLI-472] a script that waits for a call of a server names the option that allows it, and no mode", async () => {
+  const home = await homeWith("sound__echo");
+  home.configure({ mcp: { sound: SOUND } });
+  const { code, stderr } = await home.call(["-p", "go"]);
+  expect(code).toBe(7);
+  expect(stderr).toContain(
+    "To let it call a tool of an MCP server without a question, use --allow sound__echo, or `permission.allow` of your config.",
+  );
+  expect(stderr).not.toContain("--permission edits");
+  const allowed = await home.call(["-p", "go", "--allow", "sound__echo"]);
+  expect(allowed.code).toBe(0);
+});
+
 describe("servers of .mcp.json", () => {
   it("[MCP-31] start only once they were shown, and never as others than were shown", async () => {
     const home = await homeWith("bad__act", { ITS_TOKEN: "very-secret-value" });

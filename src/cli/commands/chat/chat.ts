@@ -31,7 +31,7 @@ import { createPlainView } from "../../lines/plain-view.ts";
 import { showFailure } from "../../chat/show-failure.ts";
 import { principalOf, folderOfPerson } from "./new-session.ts";
 import { ownSecrets } from "../../process/own-secrets.ts";
-import { WITHOUT_QUESTIONS } from "../permission-options.ts";
+import { withoutQuestions } from "../permission-options.ts";
 import { promptText } from "../../chat/prompt-text.ts";
 import { questionLines, reasonLine } from "../../output/question-lines.ts";
 import { answerCommandLine, resumeCommand } from "../../process/resume-command.ts";
@@ -192,9 +192,8 @@ export async function chat(input: {
       noticeLine(cli, line);
     }
     const id = conversation.current()?.id ?? "";
-    if (!json && open.some(({ kind }) => kind === "permission")) {
-      noticeLine(cli, WITHOUT_QUESTIONS);
-    }
+    const hints = json ? [] : withoutQuestions(open);
+    hints.forEach((hint) => noticeLine(cli, hint));
     if (!json) {
       noticeLine(cli, `Answer with: ${answerCommandLine(cli, input.command, id)}`);
     }
