@@ -322,7 +322,8 @@ export function json(response: ServerResponse, status: number, value: unknown): 
 
 /** Takes a port of this machine. */
 async function listen() {
-  const server = createServer();
+  // a client that is slow must not find its connection closed
+  const server = createServer({ keepAliveTimeout: 600_000 });
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
   onTestFinished(() => {

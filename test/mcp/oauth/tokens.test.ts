@@ -128,7 +128,7 @@ describe("a token that has too few rights", () => {
     expect(scopesOf(undefined)).toBeNull();
     const value = 'Bearer error="access_denied", scope="everything"';
     const { call, folder } = await refusing(value);
-    await expect(call()).rejects.toThrow("403");
+    await expect(call()).rejects.toMatchObject({ data: { status: 403 } });
     expect((await new Logins(folder).all())[0]?.wanted).toBeUndefined();
   });
 });
