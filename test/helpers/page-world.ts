@@ -37,6 +37,8 @@ function stepsFor(body: string): readonly Step[] {
       return [text("- [ ] to be done\n- [x] has been done")];
     case "ask":
       return [call("ask_user", { question: "Which colour?", choices: ["red", "blue"] })];
+    case "server":
+      return [call("desk__act", {})];
     case "count":
       return [
         text(`Messages of a person: ${messages.filter(({ role }) => role === "user").length}`),
