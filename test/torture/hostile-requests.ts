@@ -216,8 +216,12 @@ function described(call: ApiCall, api: Api): fc.Arbitrary<HostileRequest> {
       chunked: fc.boolean(),
     })
     .map(({ head, id, n, q, query, headers, body, chunked }) => ({
-      // an empty id or number is another path
-      call: id === "" || n === "" || q === "" ? null : call,
+      // an empty id or number is another path, of a route that has one
+      call: Object.entries({ id, n, q }).some(
+        ([name, value]) => value === "" && call.template.includes(`{${name}}`),
+      )
+        ? null
+        : call,
       render: (marker) =>
         render(marker, {
           line: `${head ? "HEAD" : call.method} ${pathOf(call.template, { id, n, q })}${query} HTTP/1.1`,

@@ -55,7 +55,7 @@ export async function sendHostileRequests(options: HostileOptions): Promise<Host
     assert.notEqual(answers.length, 0, `no answer to ${textOf(rendered)}`);
     for (const answer of answers) {
       const fault = faultOf(answer, { request, marker, check });
-      assert.equal(fault, null, `${fault} after ${textOf(rendered)}`);
+      assert.equal(fault, null, `${fault}, with status ${answer.status}, after ${textOf(rendered)}`);
     }
     return answers.map(({ status }) => status);
   };
