@@ -42,6 +42,15 @@ describe("pages of other origins", () => {
     }
   });
 
+  it("[HTTP-396] a preflight allows the headers of MCP clients", async () => {
+    const { status, headers } = await preflight(PAGE, "/mcp");
+    expect(status).toBe(204);
+    const allowed = headers.get("access-control-allow-headers")?.toLowerCase().split(", ") ?? [];
+    for (const name of ["protocol-version", "method", "name", "session-id"]) {
+      expect(allowed).toContain(`mcp-${name}`);
+    }
+  });
+
   it("[HTTP-81] pages of allowed origins may read answers, with a token only", async () => {
     const call = (headers: Record<string, string>) =>
       request(t.url, {

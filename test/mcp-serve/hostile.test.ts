@@ -59,6 +59,44 @@ describe("/mcp", () => {
     expect((await t.call("POST", "/mcp", { headers: HEADERS, body: many })).status).toBe(422);
   });
 
+  it("[SERVE-25] quotes neither headers nor the body in a refusal", async () => {
+    const t = await startMcpService();
+    const mark = "a-mark-of-the-client";
+    const meta = (version: string) => ({
+      "io.modelcontextprotocol/protocolVersion": version,
+      "io.modelcontextprotocol/clientInfo": { name: "test", version: "1" },
+      "io.modelcontextprotocol/clientCapabilities": {},
+    });
+    const list = (params: object) => ({ jsonrpc: "2.0", id: 1, method: "tools/list", params });
+    const now = { "mcp-protocol-version": "2026-07-28" };
+    const cases: readonly [headers: Record<string, string>, body: object, code: number][] = [
+      [{ "mcp-protocol-version": mark }, list({}), -32_602],
+      [{ "mcp-protocol-version": mark }, { ...list({}), method: "initialize" }, -32_020],
+      [{}, list({ _meta: meta(mark) }), -32_022],
+      [now, list({ _meta: meta(mark) }), -32_020],
+      [{ ...now, "mcp-method": mark }, list({ _meta: meta("2026-07-28") }), -32_020],
+      [
+        { ...now, "mcp-method": "tools/call", "mcp-name": mark },
+        { ...CALL(mark, {}), params: { name: "x", _meta: meta("2026-07-28") } },
+        -32_020,
+      ],
+    ];
+    for (const [headers, body, code] of cases) {
+      const answer = await t.call("POST", "/mcp", { headers: { ...HEADERS, ...headers }, body });
+      expect(answer.status, answer.text).toBe(400);
+      expect(answer.text).not.toContain(mark);
+      expect(answer.json).toMatchObject({ id: 1, error: { code } });
+    }
+    const unsupported = await t.call("POST", "/mcp", {
+      headers: HEADERS,
+      body: list({ _meta: meta("2020-01-01") }),
+    });
+    // a client chooses another version by it
+    expect(unsupported.json).toMatchObject({
+      error: { data: { supported: ["2026-07-28"], requested: "2020-01-01" } },
+    });
+  });
+
   it("[HTTP-394] is not there in a service that a program starts", async () => {
     await using t = await startTestServer();
     const list = { jsonrpc: "2.0", id: 1, method: "tools/list" };

@@ -91,6 +91,48 @@ const COOKIES = [
   ["cookie", `${"reprise-80=a; ".repeat(500)}${MARK}`],
 ] as const;
 
+/** Headers that a request of MCP says again what its body says. */
+const MCP_HEADERS = [
+  ["accept", "application/json, text/event-stream"],
+  ["mcp-protocol-version", MARK],
+  ["mcp-protocol-version", "2026-07-28"],
+  ["mcp-method", MARK],
+  ["mcp-name", MARK],
+  ["mcp-session-id", MARK],
+] as const;
+
+const MCP_META = {
+  "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+  "io.modelcontextprotocol/clientInfo": { name: MARK, version: MARK },
+  "io.modelcontextprotocol/clientCapabilities": { [MARK]: MARK },
+};
+
+/** Messages of both eras of MCP, and a batch. */
+const MCP_BODIES = [
+  { jsonrpc: "2.0", id: 1, method: MARK, params: { _meta: MCP_META } },
+  {
+    jsonrpc: "2.0",
+    id: 1,
+    method: "tools/call",
+    params: { name: "session_search", arguments: { q: MARK, [MARK]: 1 } },
+  },
+  {
+    jsonrpc: "2.0",
+    id: 1,
+    method: "initialize",
+    params: {
+      protocolVersion: MARK,
+      capabilities: {},
+      clientInfo: { name: MARK, version: MARK },
+    },
+  },
+  [
+    { jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: MARK, arguments: {} } },
+    { jsonrpc: "2.0", id: MARK, result: { [MARK]: MARK } },
+    { jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId: MARK } },
+  ],
+];
+
 /** For each route of the service: a test compares them, so that none is left out. */
 export const HOSTILE_ENTRIES: Readonly<Record<string, HostileEntry>> = {
   "DELETE /api/sessions/{id}": { headers: [["if-match", '"1"']] },
@@ -183,6 +225,7 @@ export const HOSTILE_ENTRIES: Readonly<Record<string, HostileEntry>> = {
   "GET /api/plan-runs/{id}/report": { headers: [["accept", `application/${MARK}`]] },
   "POST /api/plan-runs": { headers: [["idempotency-key", MARK]], bodies: [PLAN_RUN] },
   "POST /api/plan-runs/{id}/resume": { bodies: [{ retry: [MARK, "__proto__"] }, {}] },
+  "POST /mcp": { headers: MCP_HEADERS, bodies: MCP_BODIES },
   "POST /api/sessions": {
     headers: [["idempotency-key", MARK]],
     bodies: [

@@ -5,6 +5,12 @@ import { RepriseError } from "../../core/errors.ts";
 /** How long a browser may remember the answer to a preflight, in seconds. */
 const PREFLIGHT_MAX_AGE_S = 600;
 
+/**
+ * Headers of MCP clients: "Standard Request Headers" of the transport of 2026-07-28, and the session of the one before, which
+ * such a client may send although there is none here.
+ */
+const MCP_HEADERS = ["Mcp-Protocol-Version", "Mcp-Method", "Mcp-Name", "Mcp-Session-Id"];
+
 /** Answers preflights of the given origins and lets their pages read the answers. */
 export async function allowOrigins(
   app: FastifyInstance,
@@ -19,6 +25,7 @@ export async function allowOrigins(
       "Idempotency-Key",
       "If-Match",
       "Last-Event-ID",
+      ...MCP_HEADERS,
     ],
     exposedHeaders: ["ETag", "Link", "Location", "Reprise-Warning", "Retry-After", "X-Request-Id"],
     maxAge: PREFLIGHT_MAX_AGE_S,
