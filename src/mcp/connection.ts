@@ -26,6 +26,7 @@ import { Tokens } from "./oauth/tokens.ts";
 import { MAX_MESSAGE_BYTES, type Program, ProgramTransport } from "./program-transport.ts";
 import { LoginNeeded, SessionGone } from "./reasons.ts";
 import { RunningCall, type ToolCall } from "./running-call.ts";
+import { unaskedLimit } from "./unasked.ts";
 import { unlessAborted } from "./unless-aborted.ts";
 import { cancelTask, passTasks, pollTask, type PolledTask, TASKS, updateTask } from "./tasks.ts";
 
@@ -179,12 +180,16 @@ async function connectAs(
       return ((await call?.ask(params)) ?? { action: "cancel" }) as { action: "cancel" };
     });
   }
-  let isTooLarge = false;
-  const transport = transportOf(options, () => {
-    isTooLarge = true;
+  let broken: Error | null = null;
+  const breakOff = (why: Error): void => {
+    broken = why;
     void close();
-  });
-  passTasks(transport);
+  };
+  const transport = transportOf(options, () => breakOff(new TooLarge()));
+  passTasks(
+    transport,
+    unaskedLimit(() => breakOff(new Error("it asks too much at once"))),
+  );
   const close = async (): Promise<void> => {
     isOpen = false;
     await endSession(transport);
@@ -194,8 +199,8 @@ async function connectAs(
   try {
     const asking = <Value>(work: Promise<Value>): Promise<Value> =>
       work.catch((error: unknown) => {
-        if (isTooLarge) {
-          throw new TooLarge();
+        if (broken !== null) {
+          throw broken;
         }
         if (isSessionGone(error, transport)) {
           isOpen = false;

@@ -30,6 +30,8 @@ export interface GivenTool {
 /** Bytes of the definition of one tool. */
 const MAX_TOOL_BYTES = 16 * 1024;
 const MAX_DESCRIPTION = 4000;
+/** Sentences about tools of one server that are not used; the others are counted. */
+const MAX_PROBLEMS = 5;
 
 /** Bytes of the definitions of all tools of servers in a thread. */
 export const MAX_DEFINITION_BYTES = 64 * 1024;
@@ -73,6 +75,10 @@ export function listTools(
       continue;
     }
     tools.set(fullName, tool);
+  }
+  const others = problems.splice(MAX_PROBLEMS).length;
+  if (others > 0) {
+    problems.push(`${others.toLocaleString("en")} more tools of ${server} are not used.`);
   }
   const missing = (wanted ?? []).filter((name) => !given.some((tool) => tool.name === name));
   for (const name of missing) {

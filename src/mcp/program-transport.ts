@@ -28,7 +28,7 @@ export interface Program {
 
 /** Bytes of one message. */
 export const MAX_MESSAGE_BYTES = 8 * 1024 * 1024;
-/** Bytes that a program may write until it is sent something again. */
+/** Bytes that a program may write until it is asked for something again; an answer to it does not count. */
 const MAX_UNASKED_BYTES = 16 * 1024 * 1024;
 /** Time in which a program ends once its input has ended. */
 const END_MS = 500;
@@ -89,7 +89,9 @@ export class ProgramTransport implements Transport {
     if (child === null || this.#ended !== null) {
       throw new SdkError(SdkErrorCode.ConnectionClosed, "the program has ended");
     }
-    this.#unasked = 0;
+    if ("method" in message) {
+      this.#unasked = 0;
+    }
     await new Promise<void>((resolve, reject) => {
       child.stdin.write(`${JSON.stringify(message)}\n`, (error) =>
         error ? reject(error) : resolve(),

@@ -19,11 +19,20 @@ export function resultText({ content = [], structuredContent }: GivenResult): st
   const blocks = content.slice(0, MAX_BLOCKS).map(blockText);
   const hasText = content.some((block) => memberOf(block, "type") === "text");
   const structured =
-    structuredContent === undefined || hasText ? [] : [JSON.stringify(structuredContent, null, 2)];
+    structuredContent === undefined || hasText ? [] : [jsonText(structuredContent)];
   const left = content.length - blocks.length;
   const rest = left > 0 ? [`[${left.toLocaleString("en")} more parts were left out]`] : [];
   const text = [...blocks, ...structured, ...rest].join("\n\n");
   return text.trim() === "" ? "(no output)" : visible(storableText(cut(text)));
+}
+
+/** On one line: indented, a deep value would be many times as long. */
+function jsonText(value: unknown): string {
+  try {
+    return JSON.stringify(value) ?? "";
+  } catch {
+    return "[structured content that is too deep to be shown]";
+  }
 }
 
 function blockText(block: unknown): string {

@@ -53,9 +53,12 @@ export function readTask(value: unknown): Task | null {
 
 /**
  * Lets tasks through to the client, which takes no result of another kind: the task is put into an empty result of the
- * kind that it takes.
+ * kind that it takes. What `accepts` refuses is dropped.
  */
-export function passTasks(transport: Transport): void {
+export function passTasks(
+  transport: Transport,
+  accepts: (message: JSONRPCMessage) => boolean,
+): void {
   let receive: Transport["onmessage"];
   Object.defineProperty(transport, "onmessage", {
     configurable: true,
@@ -64,7 +67,11 @@ export function passTasks(transport: Transport): void {
       receive =
         given === undefined
           ? undefined
-          : (message: JSONRPCMessage, extra?: MessageExtraInfo) => given(withTask(message), extra);
+          : (message: JSONRPCMessage, extra?: MessageExtraInfo) => {
+              if (accepts(message)) {
+                given(withTask(message), extra);
+              }
+            };
     },
   });
 }

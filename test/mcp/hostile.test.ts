@@ -35,7 +35,7 @@ function openServers(mcp: Readonly<Record<string, WrittenServer>>, folder = temp
   });
   onTestFinished(() => servers.end());
   const [first] = found.servers;
-  const call = async (name: string, timeoutMs = 20_000) => {
+  const call = async (name: string, timeoutMs = 20_000, onProgress = (): void => {}) => {
     const connection = await servers.connection(first as Server);
     const { tools } = await connection.list();
     const tool = tools.find((each) => each.name === name);
@@ -45,7 +45,7 @@ function openServers(mcp: Readonly<Record<string, WrittenServer>>, folder = temp
         args: {},
         timeoutMs,
         signal: undefined,
-        onProgress: () => {},
+        onProgress,
       }),
     );
   };
@@ -196,6 +196,48 @@ describe("[MCP-22] a call", () => {
     expect(text.isWellFormed()).toBe(true);
   });
 });
+
+describe("[MCP-120] a server that sends too much unasked", () => {
+  it("is ended if it asks again and again, before all of it is answered", async () => {
+    const file = join(temporaryFolder(), "noted");
+    const { call } = openServers({ bad: hostile("pings", file) });
+    await expect(call("act", 60_000)).rejects.toThrow("it asks too much at once");
+    const answers = notedIn(file).filter((line) => line.startsWith("answer"));
+    expect(answers.length).toBeLessThan(2000);
+  });
+
+  it("is ended if its questions are large: an answer to one permits no more of them", async () => {
+    const { call } = openServers({ bad: hostile("huge_pings") });
+    await expect(call("act", 60_000)).rejects.toThrow(/closed|ended/i);
+  });
+
+  it("loses notifications that are too many, and no result", async () => {
+    let reports = 0;
+    const { call } = openServers({ bad: hostile("chatters") });
+    expect(await call("act", 60_000, () => void (reports += 1))).toBe("called");
+    expect(reports).toBeGreaterThan(0);
+    expect(reports).toBeLessThan(20_000);
+  });
+
+  it("names the first of its tools that cannot be used, and counts the others", async () => {
+    const { servers } = openServers({ bad: hostile("bad_names") });
+    const { problems } = await servers.offered();
+    expect(problems).toHaveLength(6);
+    expect(problems.at(-1)).toBe("995 more tools of bad are not used.");
+  });
+});
+
+it.each(["deep", "indented"])(
+  "[MCP-121] a result that is %s costs no more than another one of its size",
+  async (kind) => {
+    const { call } = openServers({ bad: hostile(kind) });
+    const text = await call("act", 60_000);
+    expect(text).toMatch(kind === "deep" ? /too deep to be shown/ : /characters were left out/);
+    expect(text.length).toBeLessThan(33_000);
+    const left = /\[([\d,]+) characters were left out here\]/.exec(text)?.[1] ?? "0";
+    expect(Number(left.replaceAll(",", ""))).toBeLessThan(3_000_000);
+  },
+);
 
 describe("[MCP-23] a server's process", () => {
   it("is ended with all that it started, although it does not want to", async () => {
