@@ -142,6 +142,47 @@ describe("servers of .mcp.json", () => {
     expect(stdout).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u202e]/);
   });
 
+  it("[MCP-122] are shown as far as a person can read, and what is left stays off until it is shown", async () => {
+    const home = await homeWith("a__act");
+    for (const name of ["one", "two", "three", "four", "five"]) {
+      const servers = Array.from({ length: 30 }, (_, at) => [`${name}${at}`, { command: "x" }]);
+      const written = JSON.stringify(Object.fromEntries(servers));
+      home.persona(`.reprise/personas/${name}.md`, `mcpServers: ${written}`);
+    }
+    const shownBy = ({ stdout }: { readonly stdout: string }): string[] => [
+      ...new Set(stdout.match(/(?<=^server {3})[a-z]+(?=\d)/gm)),
+    ];
+    const first = await home.call(["trust", "add"]);
+    expect(shownBy(first)).toHaveLength(3);
+    expect(first.stderr).toContain("2 more files name what would be started");
+    const left = await home.call(["mcp", "list", "--persona", "two"]);
+    expect(left.stdout + left.stderr).toContain("that you have not seen");
+    const second = await home.call(["trust", "add"]);
+    expect(new Set([...shownBy(first), ...shownBy(second)]).size).toBe(5);
+    expect(second.stderr).not.toContain("more files");
+    const seen = await home.call(["mcp", "list", "--persona", "two"]);
+    expect(seen.stdout + seen.stderr).not.toContain("that you have not seen");
+  });
+
+  it("[MCP-122] are no more than a person can read in one file", async () => {
+    const home = await homeWith("a__act");
+    const servers = Array.from({ length: 50 }, (_, at): [string, WrittenServer] => [
+      `s${at}`,
+      { command: "x".repeat(2000) },
+    ]);
+    home.servers(Object.fromEntries(servers));
+    const command = "y".repeat(4000);
+    const hooks = { Stop: Array.from({ length: 10 }, () => ({ command })) };
+    write(join(home.project, ".reprise/config.jsonc"), JSON.stringify({ hooks }));
+    const { stdout } = await home.call(["trust", "add"]);
+    expect(stdout.length).toBeLessThan(40_000);
+    expect(stdout).toContain("server   s0: xxx");
+    expect(stdout).not.toContain("hook");
+    const { stderr } = await home.call(["mcp", "list"]);
+    expect(stderr).toContain("it is more than a person can read");
+    expect((await home.call(["doctor"])).stdout).toContain("has hooks of more than 32 KiB");
+  });
+
   it("[MCP-33] cost themselves and nothing else if they cannot be used", async () => {
     const home = await homeWith("good__act");
     home.servers({ good: hostile("sound"), bad: { command: 5 }, "\u001b[2J": { command: "x" } });

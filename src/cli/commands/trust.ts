@@ -48,7 +48,7 @@ async function list(cli: CliContext, { json }: { json?: true }): Promise<void> {
 async function add(cli: CliContext, folder: string): Promise<void> {
   const path = resolve(cli.cwd, folder);
   await refuseNoFolder(path, "The folder");
-  const [{ keepAnswer }, { startablesOf }, { surveyPersonas }] = await Promise.all([
+  const [{ isSeen, keepAnswer }, startable, { surveyPersonas }] = await Promise.all([
     import("../../rules/trust/trust.ts"),
     import("../../rules/trust/startables.ts"),
     import("../../rules/personas/list.ts"),
@@ -56,14 +56,23 @@ async function add(cli: CliContext, folder: string): Promise<void> {
   const folders = personaFolderPaths(cli);
   const asTrusted = { ...folders, trust: { ...folders.trust, forThisRun: "all" as const } };
   const personas = await surveyPersonas({ ...asTrusted, repoPath: path });
-  const startables = await startablesOf(path, personas.entries);
-  const seen = startables.map(({ digest }) => digest);
+  const all = await startable.startablesOf(path, personas.entries);
+  const known = await Promise.all(all.map(({ digest }) => isSeen(folders.trust, path, digest)));
+  // what was not shown before comes first: a call may not show all of it
+  const inOrder = [...all.filter((_, at) => !known[at]), ...all.filter((_, at) => known[at])];
+  const { shown } = startable.firstShown(inOrder);
+  const seen = shown.map(({ digest }) => digest);
   const top = await keepAnswer(trustSource(cli), path, { trusted: true, seen });
   printLine(cli, `trusted  ${oneLine(top)}`);
-  for (const { kind, lines } of startables) {
+  for (const { kind, lines } of shown) {
     for (const line of lines) {
       printLine(cli, `${kind === "hook" ? "hook  " : "server"}   ${oneLine(line)}`);
     }
+  }
+  const unseen = known.filter((isKnown) => !isKnown).length;
+  const left = startable.leftSentence(Math.max(0, unseen - shown.length));
+  if (left !== null) {
+    noticeLine(cli, left);
   }
 }
 

@@ -63,14 +63,36 @@ export async function repositoryConfig(
   }
   const { readRepositoryConfig } = await import("./repository-text.ts");
   const { rules, problems, hooks, ...found } = readRepositoryConfig(text.content);
-  const unseen = hooks.length > 0 && !(await isSeen(trust, folder, hooksDigest(hooks)));
+  const why = await whyNot(hooks, folder, trust);
   return {
     ...found,
     layers: rules.length === 0 ? [] : [{ name: "repository", rules }],
-    hooks: unseen ? [] : hooks,
-    problems: [...(unseen ? [UNSEEN] : []), ...problems.slice(0, MAX_SHOWN).map(sentenceOf)],
+    hooks: why === null ? hooks : [],
+    problems: [...(why === null ? [] : [why]), ...problems.slice(0, MAX_SHOWN).map(sentenceOf)],
   };
 }
+
+/** Null for hooks that may run. */
+async function whyNot(
+  hooks: readonly Hook[],
+  folder: string,
+  trust: TrustSource,
+): Promise<string | null> {
+  if (!canBeRead(hooks)) {
+    return TOO_LONG;
+  }
+  const isFree = hooks.length === 0 || (await isSeen(trust, folder, hooksDigest(hooks)));
+  return isFree ? null : UNSEEN;
+}
+
+/** Characters of all commands of a file: a person reads all of them before one may run. */
+const MAX_COMMANDS = 32 * 1024;
+
+function canBeRead(hooks: readonly Hook[]): boolean {
+  return hooks.reduce((sum, { command }) => sum + command.length, 0) <= MAX_COMMANDS;
+}
+
+const TOO_LONG = `${REPOSITORY_CONFIG} has hooks of more than 32 KiB, which is more than a person can read, so none of them runs. Put their commands into files.`;
 
 const UNSEEN = `${REPOSITORY_CONFIG} has hooks that you have not seen, so none of them runs. \`reprise trust add\` shows them and lets them run.`;
 
@@ -81,7 +103,8 @@ export async function repositoryHooks(folder: string): Promise<readonly Hook[]> 
     return [];
   }
   const { readRepositoryConfig } = await import("./repository-text.ts");
-  return readRepositoryConfig(text.content).hooks;
+  const { hooks } = readRepositoryConfig(text.content);
+  return canBeRead(hooks) ? hooks : [];
 }
 
 async function readRepositoryText(

@@ -20,6 +20,8 @@ const MAX_TEXT = 4096;
 const MAX_LIST = 200;
 /** Characters of a server, all of which are shown before it may start. */
 const MAX_PLACE = 8192;
+/** Characters of all servers of a file, for the same reason. */
+const MAX_PLACES = 32 * 1024;
 const MAX_NAME = 60;
 
 const VARIABLE_NAME = /^[A-Za-z_]\w{0,255}$/;
@@ -39,9 +41,16 @@ export function foreignServers(given: unknown, from: string): ForeignServers {
   const all = Object.entries(given);
   const entries: [string, McpEntry][] = [];
   const problems: string[] = [];
+  let characters = 0;
   for (const [name, server] of all.slice(0, MAX_SERVERS)) {
     try {
-      entries.push([checkedName(name), entryOf(server, from)]);
+      const entry = entryOf(server, from);
+      const size = JSON.stringify(entry.place).length;
+      if (characters + size > MAX_PLACES) {
+        throw new Refused("with those before it, it is more than a person can read");
+      }
+      entries.push([checkedName(name), entry]);
+      characters += size;
     } catch (error) {
       if (!(error instanceof Refused)) {
         throw error;

@@ -9,7 +9,7 @@ import type { PersonaFolders } from "../personas/folders.ts";
 import { surveySkills } from "../skills/survey.ts";
 import { surveyPersonas } from "../personas/list.ts";
 import { MCP_FILE } from "../servers/server.ts";
-import { type Startable, startablesOf } from "./startables.ts";
+import { firstShown, type Startable, startablesOf } from "./startables.ts";
 
 const SCHEMA_FOLDER = ".reprise/schemas";
 
@@ -25,7 +25,7 @@ export interface Holdings {
   readonly items: readonly string[];
   /** Items that are not used without trust: all but the schemas. `plan validate` uses schemas anyway. */
   readonly withheld: readonly string[];
-  /** What it would run, each line of which is among the items. */
+  /** What it would run. Each line of those that are shown first is among the items. */
   readonly startables: readonly Startable[];
   /** Changes whenever a name, a path or a size of the list changes. */
   readonly fingerprint: string;
@@ -54,7 +54,9 @@ export async function holdingsOf(
     ...(config === null ? [] : [`${REPOSITORY_CONFIG} (${shownSize(config)})`]),
     ...(servers === null ? [] : [`${MCP_FILE} (${shownSize(servers)})`]),
     // a command is shown whole, whatever is not shown of a long list
-    ...startables.flatMap(({ kind, lines }) => lines.map((line) => `${kind} ${line}`)),
+    ...firstShown(startables).shown.flatMap(({ kind, lines }) =>
+      lines.map((line) => `${kind} ${line}`),
+    ),
     ...personas.map(({ item }) => item),
     ...skills.map(({ item }) => item),
   ];

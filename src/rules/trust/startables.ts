@@ -32,6 +32,34 @@ export async function startablesOf(
   ];
 }
 
+/** Lines and characters that a person is shown at once. */
+const MAX_SHOWN = { lines: 100, characters: 64 * 1024 };
+
+/** Returns the first ones that a person can read at once, and how many are left for the next time. */
+export function firstShown(startables: readonly Startable[]): {
+  readonly shown: readonly Startable[];
+  readonly left: number;
+} {
+  let [lines, characters, count] = [0, 0, 0];
+  for (const startable of startables) {
+    lines += startable.lines.length;
+    characters += startable.lines.reduce((sum, line) => sum + line.length, 0);
+    // one file is bounded where it is read
+    if (count > 0 && (lines > MAX_SHOWN.lines || characters > MAX_SHOWN.characters)) {
+      break;
+    }
+    count += 1;
+  }
+  return { shown: startables.slice(0, count), left: startables.length - count };
+}
+
+/** Says that some were not shown; null for none. */
+export function leftSentence(left: number): string | null {
+  return left === 0
+    ? null
+    : `${left === 1 ? "One more file names" : `${left} more files name`} what would be started. It stays off until it is shown: run \`reprise trust add\` in the folder again.`;
+}
+
 function serversOf(file: string, entries: McpEntries): Startable[] {
   const named = Object.entries(entries);
   return named.length === 0

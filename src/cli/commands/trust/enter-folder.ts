@@ -95,23 +95,24 @@ async function askAboutFolder(
   holdings: Holdings,
 ): Promise<boolean> {
   noticeLine(cli, `The folder ${oneLine(folder)} has files that direct the agent:`);
+  const { firstShown, leftSentence } = await import("../../../rules/trust/startables.ts");
   // every command is shown: they come after the instructions and the files that name them
-  const commands = holdings.startables.reduce((sum, { lines }) => sum + lines.length, 0);
+  const { shown, left } = firstShown(holdings.startables);
+  const commands = shown.reduce((sum, { lines }) => sum + lines.length, 0);
   const max = Math.max(MAX_ASKED, commands + 3);
   for (const item of firstOf(holdings.items, max)) {
     noticeLine(cli, `  ${item}`);
   }
+  sayLeft(cli, leftSentence(left));
   const answer = await readAnswer(cli);
   if (answer === "leave") {
     return false;
   }
-  const { startables, fingerprint: declined } = holdings;
+  const { fingerprint: declined } = holdings;
   await keep(
     cli,
     folder,
-    answer === "use"
-      ? { trusted: true, seen: digestsOf(startables) }
-      : { trusted: false, declined },
+    answer === "use" ? { trusted: true, seen: digestsOf(shown) } : { trusted: false, declined },
   );
   return true;
 }
@@ -122,18 +123,27 @@ async function askAboutStartables(
   folder: string,
   unseen: readonly Startable[],
 ): Promise<boolean> {
-  const kinds = [...new Set(unseen.map(({ kind }) => `${kind}s`))].join(" and ");
+  const { firstShown, leftSentence } = await import("../../../rules/trust/startables.ts");
+  const { shown, left } = firstShown(unseen);
+  const kinds = [...new Set(shown.map(({ kind }) => `${kind}s`))].join(" and ");
   noticeLine(cli, `The folder ${oneLine(folder)}, which you trust, has new ${kinds}:`);
-  for (const { kind, lines } of unseen) {
+  for (const { kind, lines } of shown) {
     for (const line of lines) {
       noticeLine(cli, `  ${kind} ${oneLine(line)}`);
     }
   }
+  sayLeft(cli, leftSentence(left));
   const answer = await readAnswer(cli);
   if (answer === "use") {
-    await keep(cli, folder, { trusted: true, seen: digestsOf(unseen) });
+    await keep(cli, folder, { trusted: true, seen: digestsOf(shown) });
   }
   return answer !== "leave";
+}
+
+function sayLeft(cli: CliContext, sentence: string | null): void {
+  if (sentence !== null) {
+    note(cli, sentence);
+  }
 }
 
 function digestsOf(startables: readonly Startable[]): readonly string[] {
