@@ -1,15 +1,18 @@
+import { runInThisContext } from "node:vm";
+
 import { RepriseError } from "../../core/errors.ts";
 import type { Hook, HookEvent } from "./hook.ts";
 
 /** Names that are compared as they are, separated by `|`. Everything else is a regular expression. */
 const NAMES = /^[\w-]+(?:\|[\w-]+)*$/;
-/** Characters of a name that are compared: a regular expression must not be slow. */
+/** Characters of a name that are compared, and time for it: a regular expression may take for ever on few characters. */
 const MAX_NAME = 100;
+const MATCH_MS = 100;
 
 /**
  * True if a hook is for something with one of these names. Nothing and `*` match all; `Write|Edit` is a list of exact
  * names, and any other text a regular expression, found anywhere in the name: "Matcher patterns" of Claude Code's
- * hooks reference.
+ * hooks reference. One that takes too long matches, because a hook may be there to deny. Throws for one that is none.
  */
 export function matches({ match }: Pick<Hook, "match">, names: readonly string[]): boolean {
   if (match === null || match === "*") {
@@ -18,8 +21,19 @@ export function matches({ match }: Pick<Hook, "match">, names: readonly string[]
   if (NAMES.test(match)) {
     return match.split("|").some((name) => names.includes(name));
   }
-  const pattern = new RegExp(match);
-  return names.some((name) => pattern.test(name.slice(0, MAX_NAME)));
+  const { source } = new RegExp(match);
+  return isFoundIn(source, names);
+}
+
+function isFoundIn(source: string, names: readonly string[]): boolean {
+  const cut = names.map((name) => name.slice(0, MAX_NAME));
+  // both are JSON, so that nothing of them is code
+  const code = `${JSON.stringify(cut)}.some((name) => new RegExp(${JSON.stringify(source)}).test(name))`;
+  try {
+    return names.length > 0 && runInThisContext(code, { timeout: MATCH_MS }) === true;
+  } catch {
+    return true;
+  }
 }
 
 /** Checks the text of a `match`. Error codes: `invalid_usage`. */

@@ -35,6 +35,14 @@ describe("[HOOK-2] what a hook is for", () => {
     }
   });
 
+  it("[HOOK-70] is everything for an expression that takes too long, and nothing of one is run", () => {
+    const name = `server__${"a".repeat(30)}`;
+    expect(matches({ match: String.raw`__(\w+)+-` }, [name])).toBe(true);
+    expect(matches({ match: String.raw`"\).*//` }, [name])).toBe(false);
+    expect(matches({ match: "\u2028|never" }, [name])).toBe(false);
+    expect(matches({ match: "^a/b$" }, ["a/b"])).toBe(true);
+  });
+
   it("[HOOK-30] is other hooks if anything of it changes", () => {
     const hook = { match: "Bash", command: "a" };
     const kinds = [
