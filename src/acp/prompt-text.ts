@@ -2,6 +2,7 @@ import type { ContentBlock } from "@agentclientprotocol/sdk/unstable";
 
 import { RepriseError } from "../core/errors.ts";
 import { MAX_CONTENT_BYTES } from "../core/limits.ts";
+import { oneLine, visible } from "../core/text/terminal-text.ts";
 
 /**
  * Makes one message of the content of a prompt. A link is its address; an embedded text comes after the message, with its
@@ -55,16 +56,26 @@ function notText(what: string): RepriseError {
   );
 }
 
-/** A file by its path, which tools can read; everything else by its address. */
+/**
+ * A file of this machine by its path, which tools can read; everything else by its address. One with characters that a terminal
+ * obeys or hides stays encoded: a name must not become lines of the message.
+ */
 function shownAddress(uri: string): string {
-  if (!uri.startsWith("file://")) {
-    return uri;
+  const url = URL.parse(uri);
+  const address = isPlain(uri) ? uri : (url?.href ?? oneLine(uri));
+  if (url?.protocol !== "file:" || !["", "localhost"].includes(url.hostname)) {
+    return address;
   }
   try {
-    return decodeURIComponent(new URL(uri).pathname);
+    const path = decodeURIComponent(url.pathname);
+    return isPlain(path) ? path : url.pathname;
   } catch {
-    return uri;
+    return address;
   }
+}
+
+function isPlain(text: string): boolean {
+  return visible(text) === text && !/[\n\r\t]/.test(text);
 }
 
 /** A fence that is longer than any in the text. */

@@ -60,6 +60,12 @@ export async function serveEditor(
       } else if (method === undefined && !Number.isSafeInteger(id)) {
         // answers nothing that was asked, and the SDK would print its id
         continue;
+      } else if (message["jsonrpc"] !== "2.0" || (id !== undefined && !isRequestId(id))) {
+        // the SDK would send all of it back
+        writer.refuse({
+          code: INVALID_REQUEST,
+          message: "The line is not a JSON-RPC 2.0 message.",
+        });
       } else if (facts !== null) {
         yield message as AnyMessage;
       } else if (typeof method === "string" && isRequestId(id)) {
