@@ -1,4 +1,4 @@
-import { isMap, isScalar, LineCounter, parseDocument, type Document } from "yaml";
+import { isMap, isScalar, isSeq, LineCounter, parseDocument, type Document } from "yaml";
 
 import { PersonaError } from "./persona-error.ts";
 
@@ -65,12 +65,68 @@ export function parseFields(yaml: string): ParsedFields {
   );
 }
 
+/** Characters of a front matter. Whoever wrote it must not hold up a session: hundreds of such files are read. */
+const MAX_CHARACTERS = 32 * 1024;
+/** Brackets that are open at once, and indicators of lists and keys in a row: the parser is slow for many. */
+const MAX_BRACKETS = 50;
+const INDICATORS = /(?:[-?:!&][ \t]+){50}/;
+
 function parse(yaml: string, lineCounter: LineCounter): Document {
+  if (yaml.length > MAX_CHARACTERS) {
+    throw new PersonaError("the front matter has more than 32 KiB", 2);
+  }
+  if (openBrackets(yaml) > MAX_BRACKETS || INDICATORS.test(yaml)) {
+    throw tooDeep();
+  }
   try {
-    return parseDocument(yaml, { lineCounter, prettyErrors: false, schema: "core" });
-  } catch {
-    // the composer recurses, and a thousand brackets are not a persona
-    throw new PersonaError("the front matter is nested too deeply", 2);
+    // the parser compares each key with all others, which takes a minute for 20,000
+    const options = {
+      lineCounter,
+      prettyErrors: false,
+      schema: "core",
+      uniqueKeys: false,
+    } as const;
+    const document = parseDocument(yaml, options);
+    refuseRepeated(document.contents, lineCounter);
+    return document;
+  } catch (error) {
+    throw error instanceof PersonaError ? error : tooDeep();
+  }
+}
+
+function tooDeep(): PersonaError {
+  return new PersonaError("the front matter is nested too deeply", 2);
+}
+
+/** The most brackets that are open at once; those in texts count, too. */
+function openBrackets(yaml: string): number {
+  let [open, most] = [0, 0];
+  for (const [bracket] of yaml.matchAll(/[[\]{}]/g)) {
+    open = bracket === "[" || bracket === "{" ? open + 1 : Math.max(0, open - 1);
+    most = Math.max(most, open);
+  }
+  return most;
+}
+
+function refuseRepeated(node: unknown, lineCounter: LineCounter): void {
+  if (isSeq(node)) {
+    node.items.forEach((item) => refuseRepeated(item, lineCounter));
+  }
+  if (!isMap(node)) {
+    return;
+  }
+  const names = new Set<string>();
+  for (const { key, value } of node.items) {
+    refuseRepeated(value, lineCounter);
+    if (!isScalar(key)) {
+      continue;
+    }
+    const name = String(key.value);
+    if (names.has(name)) {
+      const line = lineOf(lineCounter, key.range?.[0] ?? 0);
+      throw new PersonaError("this is not YAML: Map keys must be unique", line);
+    }
+    names.add(name);
   }
 }
 
