@@ -65,7 +65,7 @@ export function parseFields(yaml: string): ParsedFields {
   );
 }
 
-/** Characters of a front matter. Whoever wrote it must not hold up a session: hundreds of such files are read. */
+/** Characters of a front matter. Its author must not hold up a session: hundreds of such files are read. */
 const MAX_CHARACTERS = 32 * 1024;
 /** Brackets that are open at once, and indicators of lists and keys in a row: the parser is slow for many. */
 const MAX_BRACKETS = 50;

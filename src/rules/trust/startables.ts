@@ -44,7 +44,7 @@ export function firstShown(startables: readonly Startable[]): {
   for (const startable of startables) {
     lines += startable.lines.length;
     characters += startable.lines.reduce((sum, line) => sum + line.length, 0);
-    // one file is bounded where it is read
+    // the reader of a file bounds it
     if (count > 0 && (lines > MAX_SHOWN.lines || characters > MAX_SHOWN.characters)) {
       break;
     }
