@@ -58,6 +58,6 @@ export async function runLongTests({
   );
   const [code] = (await once(child, "close")) as [number | null];
   if (code !== 0) {
-    throw new Error("a test failed; its seed, printed above, repeats it with --seed");
+    throw new Error("a test failed; its seed, printed with it, repeats it with --seed");
   }
 }
