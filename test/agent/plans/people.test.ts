@@ -24,6 +24,7 @@ import {
   reportFolder,
   storeRun,
 } from "../../helpers/plan-bench.ts";
+import { sampleOf, seededRandom } from "../../helpers/random.ts";
 import { testLevel } from "../../helpers/size.ts";
 
 const ASKS: ModelAnswer = {
@@ -83,8 +84,8 @@ async function recordOf(store: Store, session_id: string) {
   return record!;
 }
 
-/** The others take seconds each. */
-const SOME = testLevel() === "test" ? ORDERS.slice(0, 1) : ORDERS;
+/** Each takes seconds. */
+const SOME = sampleOf(ORDERS, { test: 1, short: 2, long: 6 }[testLevel()], seededRandom("orders"));
 
 describeEngine("two approvals and a question that are open at once", (engine) => {
   it.each(SOME)("[PLANRUN-114] are answered while phases run: %s, %s, %s", async (...order) => {

@@ -20,7 +20,7 @@ import { seededRandom } from "../../../helpers/random.ts";
 import { testLevel, testSize } from "../../../helpers/size.ts";
 
 /** Characters of three bytes. */
-const LARGE = testLevel() === "test" ? 400_000 : 3_500_000;
+const LARGE = { test: 400_000, short: 1_000_000, long: 3_500_000 }[testLevel()];
 
 const say = (store: Store, id: string, content: string) =>
   store.write(appendUserMessage, { reference: id, content });
