@@ -94,7 +94,9 @@ export class ProgramTransport implements Transport {
     }
     await new Promise<void>((resolve, reject) => {
       child.stdin.write(`${JSON.stringify(message)}\n`, (error) =>
-        error ? reject(error) : resolve(),
+        error
+          ? reject(new SdkError(SdkErrorCode.ConnectionClosed, "it takes no more input"))
+          : resolve(),
       );
     });
   }
