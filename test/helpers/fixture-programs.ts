@@ -12,14 +12,17 @@ export const FIXTURE_PROGRAMS_VARIABLE = "REPRISE_TEST_FIXTURE_PROGRAMS_STARTER"
 export interface FixturePrograms {
   /** Holds each program as `NAME.js`. */
   readonly folder: string;
+  /** Holds each MCP server of `test/fixtures/mcp/` as `NAME.js`. */
+  readonly servers: string;
   /** Compiled modules, kept between processes. */
   readonly compiled: string;
 }
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const SOURCES = "test/fixtures/programs";
+const SERVERS = "test/fixtures/mcp";
 
-/** `test/fixtures/programs/`, bundled once for the whole run: each then starts in a third of the time. */
+/** `test/fixtures/programs/` and the MCP servers beside them, bundled once for the whole run: each then starts in a third of the time. */
 export function setup(): Promise<() => Promise<void>> {
   return onFirstAsk<FixturePrograms>(FIXTURE_PROGRAMS_VARIABLE, async () => {
     const { bundle } = await import("../../build/bundle.ts");
@@ -31,18 +34,28 @@ export function setup(): Promise<() => Promise<void>> {
     }
     // as `packageFile` finds them, which expects to lie two folders below the root
     cpSync(join(ROOT, "models"), join(folder.path, "test/models"), { recursive: true });
-    const files = readdirSync(join(ROOT, SOURCES)).filter((name) => name.endsWith(".ts"));
-    const programs = files.map((name) => [basename(name, ".ts"), `${SOURCES}/${name}`]);
     await bundle({
       root: ROOT,
-      entries: { ...Object.fromEntries(programs), ...WORKERS },
+      entries: { ...entriesOf(SOURCES), ...WORKERS, ...entriesOf(SERVERS, "mcp/") },
       external: [],
       folder: join(folder.path, SOURCES),
     });
     openToAll(folder.path);
     return {
-      told: { folder: join(folder.path, SOURCES), compiled: join(folder.path, "compiled") },
+      told: {
+        folder: join(folder.path, SOURCES),
+        servers: join(folder.path, SOURCES, "mcp"),
+        compiled: join(folder.path, "compiled"),
+      },
       stop: () => Promise.resolve(folder[Symbol.dispose]()),
     };
   });
+}
+
+/** The programs of a folder, by the names of their bundles. */
+function entriesOf(sources: string, below = ""): Record<string, string> {
+  const files = readdirSync(join(ROOT, sources)).filter((name) => name.endsWith(".ts"));
+  return Object.fromEntries(
+    files.map((name) => [below + basename(name, ".ts"), `${sources}/${name}`]),
+  );
 }

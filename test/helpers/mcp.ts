@@ -1,6 +1,5 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { basename, join } from "node:path";
 
 import { createSession, type NewSession } from "../../src/store/records/sessions/create.ts";
 import type { ExchangeRequest, Live } from "../../src/exchange/exchanger.ts";
@@ -16,23 +15,24 @@ import { resultText } from "../../src/mcp/result-text.ts";
 import type { RunningCall } from "../../src/mcp/running-call.ts";
 import { findFamily } from "../../src/workspace/commands/processes.ts";
 import { openBench } from "./exchanger.ts";
+import { FIXTURE_PROGRAMS_VARIABLE, type FixturePrograms } from "./fixture-programs.ts";
 import { startModelServer } from "./model-server.ts";
+import { ask } from "./on-first-ask.ts";
 import { temporaryFolder } from "./temp.ts";
 
 /** As it is written in a config. */
 export type WrittenServer = Readonly<Record<string, unknown>>;
 
-const FIXTURES = fileURLToPath(new URL("../fixtures/mcp", import.meta.url));
+/** Bundled: each then starts in half of the time. */
+const { servers: SERVERS } = await ask<FixturePrograms>(FIXTURE_PROGRAMS_VARIABLE);
 
 /** A server with the SDK. */
-export const SOUND: WrittenServer = {
-  command: process.execPath,
-  args: [join(FIXTURES, "server.ts")],
-};
+export const SOUND: WrittenServer = fixtureServer("server.ts");
 
 /** A server of `test/fixtures/mcp`. */
 export function fixtureServer(name: string, ...args: readonly string[]): WrittenServer {
-  return { command: process.execPath, args: [join(FIXTURES, name), ...args] };
+  const file = join(SERVERS, `${basename(name, ".ts")}.js`);
+  return { command: process.execPath, args: [file, ...args] };
 }
 
 /** A server that misbehaves; it notes its starts and calls in a file. */
