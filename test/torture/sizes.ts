@@ -74,7 +74,7 @@ export const SIZED_TESTS = {
   families: {
     what: "Random programs of forks, exchanges, branches, imports, copies, deletions and repairs, compared with sessions that share nothing: families",
     files: ["test/store/forks/random.test.ts"],
-    test: 1,
+    test: 0,
     short: 2,
     long: 300,
   },
@@ -186,7 +186,7 @@ export const SIZED_TESTS = {
   "endless-files": {
     what: "Commands whose output cannot be written, or that are given a file without an end: commands of each",
     files: ["test/cli/endless.test.ts"],
-    test: 2,
+    test: 0,
     short: 8,
     long: 8,
   },
@@ -321,7 +321,7 @@ export const SIZED_TESTS = {
   hostile: {
     what: "Requests that no client sends, over real sockets",
     files: ["test/http/hostile.test.ts"],
-    test: 30,
+    test: 0,
     short: 200,
     long: 20_000,
   },
@@ -377,7 +377,7 @@ export const SIZED_TESTS = {
   prices: {
     what: "Prices of sessions with a prompt cache against those that are kept: sessions",
     files: ["test/agent/prefix/prices.test.ts"],
-    test: 2,
+    test: 0,
     short: 3,
     long: 9,
   },
@@ -698,6 +698,14 @@ export const ONLY_TORTURE = {
     what: "A node of an agent that is stopped, replaced and kept apart from those of the built-in agent",
     files: ["test/torture/agent-nodes.test.ts"],
   },
+  "away-databases": {
+    what: "Commands, services and the page while a database is away, once it has stored an answer, or on PostgreSQL",
+    files: [
+      "test/cli/postgres.test.ts",
+      "test/cli/stored-then-lost.test.ts",
+      "test/http/away.test.ts",
+    ],
+  },
   "agent-ends": {
     what: "Modules of agents that end the program, or would keep it from ending",
     files: ["test/cli/agent-ends.test.ts"],
@@ -705,6 +713,10 @@ export const ONLY_TORTURE = {
   browser: {
     what: "Conversations of the client, the AI SDK and AG-UI in pages of a browser, if there is one",
     files: ["test/client/browser.test.ts"],
+  },
+  cycles: {
+    what: "Every command on sessions whose parents form a cycle",
+    files: ["test/cli/cycles.test.ts"],
   },
   "copied-langgraph": {
     what: "The command that copies LangGraph's databases, killed on the way, and every state of theirs",
@@ -755,8 +767,16 @@ export const ONLY_TORTURE = {
     files: ["test/cli/serve-silent.test.ts"],
   },
   "stalled-streams": {
-    what: "Readers of streams that take little or nothing",
-    files: ["test/http/stream-limits.test.ts"],
+    what: "Readers of streams that take little or nothing, and bodies that hardly arrive",
+    files: ["test/http/body-budget.test.ts", "test/http/stream-limits.test.ts"],
+  },
+  "silent-models": {
+    what: "A model that thinks for 12 s, and what a screen and events show meanwhile",
+    files: ["test/cli/terminal/long-thought.test.ts"],
+  },
+  "sync-beside": {
+    what: "Syncs in opposite directions at once, beside writers and exchanges",
+    files: ["test/store/portable/sync-beside.test.ts"],
   },
   "killed-questions": {
     what: "Processes that die while a question is open or was answered, at each of their writes",
