@@ -23,7 +23,7 @@ export function seedOf(name: string): number {
 export interface PrintedSeed {
   readonly name: string;
   readonly seed: string;
-  /** The test file that asked for it, below the checkout, if the stack told. */
+  /** The test file that asked for it, below the checkout, if the stack has it. */
   readonly file?: string;
 }
 
@@ -34,7 +34,7 @@ export function seedsIn(printed: string): PrintedSeed[] {
   );
 }
 
-/** ` in FILE`, by the stack: Vitest does not tell its reporters which file prints while it is loaded. */
+/** ` in FILE`, by the stack: reporters of Vitest do not learn which file prints while it is loaded. */
 function usedIn(): string {
   const files = (new Error("for its stack").stack ?? "")
     .split("\n")
