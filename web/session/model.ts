@@ -9,6 +9,7 @@ import type {
   VerificationInfo,
 } from "../../src/entries/client.ts";
 import { client } from "../api.ts";
+import { summaryOf } from "../streams/session-feed.ts";
 import type { SessionState } from "../streams/session-state.ts";
 import { connection, followSession, followShared } from "../streams/streams.ts";
 import type { Cost } from "./exchange-text.ts";
@@ -121,10 +122,10 @@ export function createSessionModel(
     version.value += 1;
   };
   const getSession = () => client.getSession(id, { messages: false });
+  /** Not `last`: a message comes with the feed, in the place of the text that it was. */
   const setSession = (found: SessionDetail): void => {
     session.value = summaryOf(found);
     cost.value = { usage: found.usage, cost_micros: found.cost_micros };
-    last.value = Math.max(last.value, found.last_seq);
   };
   const readExchanges = async (): Promise<void> => {
     const found = await client.listExchanges(id, { limit: EXCHANGES_READ });
@@ -160,19 +161,17 @@ export function createSessionModel(
     refreshing ??= readAll();
     return refreshing;
   };
-  /** At most 10 times a second: a text of 1,000 tokens/s is drawn as smoothly as one of 10. */
-  const draw = (): void => {
-    drawing ??= setTimeout(() => {
-      drawing = undefined;
-      live.value = state;
-    }, DRAW_MS);
-  };
-  const store = (message: MessageInfo): void => {
-    // with its row, the text that arrived goes
+  const show = (): void => {
     clearTimeout(drawing);
     drawing = undefined;
-    live.value = state;
-    put([message]);
+    // what another tab knew may be older than what this one has read
+    const next = messages.get((state?.seq ?? 0) + 1)?.message_id;
+    const isStored = next === (state?.text ?? state?.reasoning)?.message_id;
+    live.value = state !== null && isStored ? { ...state, text: null, reasoning: null } : state;
+  };
+  /** At most 10 times a second: a text of 1,000 tokens/s is drawn as smoothly as one of 10. */
+  const draw = (): void => {
+    drawing ??= setTimeout(show, DRAW_MS);
   };
   /** True if what was read of the exchanges may be from before: a gap in what is followed, or a poll. */
   const isGap = ({ id, data }: Extract<LiveEvent, { event: "snapshot" }>): boolean => {
@@ -189,15 +188,18 @@ export function createSessionModel(
     hearThought(thoughts, event);
     switch (event.event) {
       case "message":
-        store(event.data);
+        // with its row, the text that arrived goes
+        put([event.data]);
+        show();
         return;
       case "snapshot":
         session.value = { ...session.value, ...event.data.session };
         last.value = Math.max(last.value, event.data.last_seq);
+        show();
         if (isMissing) {
           void refresh();
         }
-        break;
+        return;
       case "tool_call":
         if (event.data.status !== "running") {
           remember(ends, event.data.call_id, event.data);
@@ -321,9 +323,4 @@ function remember<Key, Value>(map: Map<Key, Value>, key: Key, value: Value): voi
 
 function range(after: number, before: number) {
   return { after_seq: after, before_seq: before, limit: PAGE_SIZE, all: true };
-}
-
-function summaryOf(detail: SessionDetail): SessionSummary {
-  const { messages: _m, has_earlier: _h, usage: _u, cost_micros: _c, ...summary } = detail;
-  return summary;
 }

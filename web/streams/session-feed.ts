@@ -5,6 +5,7 @@ import {
   type LiveEvent,
   type MessageInfo,
   type QuestionInfo,
+  type SessionDetail,
   type SessionSummary,
 } from "../../src/entries/client.ts";
 import type { Attempt, Feed } from "./feed.ts";
@@ -175,9 +176,13 @@ function isNear(state: SessionState | null, { last_seq }: SessionSummary): state
 }
 
 async function readSession(client: Reads, id: string): Promise<SessionSummary> {
-  const detail = await client.getSession(id, { messages: false });
-  const { messages: _m, has_earlier: _h, usage: _u, cost_micros: _c, ...session } = detail;
-  return session;
+  return summaryOf(await client.getSession(id, { messages: false }));
+}
+
+/** What a list and the feed have of a session, too. */
+export function summaryOf(detail: SessionDetail): SessionSummary {
+  const { messages: _m, has_earlier: _h, usage: _u, cost_micros: _c, ...summary } = detail;
+  return summary;
 }
 
 interface Polled {

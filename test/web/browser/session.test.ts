@@ -22,6 +22,7 @@ import {
   openPages,
   startPage,
 } from "../../helpers/page.ts";
+import { nextFrames } from "../../helpers/page-world.ts";
 import { openBench } from "../../helpers/sessions/bench.ts";
 import { createTalk, storedMessage, type Talk } from "../../helpers/talk.ts";
 
@@ -177,6 +178,81 @@ describe.skipIf(HAS_NO_BROWSER)("the page of a session", () => {
     await page.getByText("Content of one.").waitFor();
     await talk.end();
     await page.context().close();
+  });
+
+  it("[PAGE-190] shows an answer once, although its message is read before the stream brings it", async () => {
+    const { id } = await world.store.write(createSession, {});
+    const talk = createTalk(world.store, feed, id);
+    const context = await world.newContext();
+    // a slow connection: what a stream brings waits while the test says so
+    await context.addInitScript(() => {
+      const slow = { gate: Promise.resolve() };
+      const read = fetch;
+      window.fetch = async (...asked) => {
+        const answer = await read(...asked);
+        const isStream = answer.headers.get("content-type")?.startsWith("text/event-stream");
+        if (isStream === true) {
+          Object.assign(slow, { isOpen: true });
+        }
+        const late = new TransformStream<Uint8Array, Uint8Array>({
+          transform: async (bytes, out) => {
+            await slow.gate;
+            out.enqueue(bytes);
+          },
+        });
+        return isStream === true && answer.body !== null
+          ? new Response(answer.body.pipeThrough(late), answer)
+          : answer;
+      };
+      Object.assign(window, { slow });
+    });
+    const hold = (on: Page) =>
+      on.evaluate(() => {
+        const { promise, resolve } = Promise.withResolvers<void>();
+        Object.assign(Reflect.get(window, "slow"), { gate: promise, release: resolve });
+      });
+    const release = (on: Page) => on.evaluate(() => void Reflect.get(window, "slow").release());
+    const answers = (on: Page) => on.locator(".message", { hasText: "It is said." });
+
+    const page = await world.openPage(`/sessions/${id}`, { context });
+    await page.getByText("There is no message yet.").waitFor();
+    await page.waitForFunction(() => Reflect.get(Reflect.get(window, "slow"), "isOpen"));
+    // the session is read when its exchange begins, and the answer comes after the message was stored
+    const { promise: stored, resolve: store } = Promise.withResolvers<undefined>();
+    await page.route("**/api/sessions/*?messages=false", async (route) => {
+      await stored;
+      await route.continue();
+    });
+    const asked = page.waitForRequest(/messages=false/);
+    await talk.begin("Say it");
+    await asked;
+    talk.say("answer", "It is said.");
+    await answers(page).waitFor();
+    await hold(page);
+    await talk.store(
+      storedMessage({ role: "assistant", content: "It is said.", message_id: "answer" }),
+    );
+    const rest = page.waitForResponse(/\/exchanges\?/);
+    store(undefined);
+    await rest;
+    await nextFrames(page);
+    // whatever the page asks for because of it is answered before this
+    await page.evaluate(async () => void (await fetch("/livez")));
+    await nextFrames(page);
+    expect(await answers(page).count()).toBe(1);
+
+    // a tab that is opened now reads the message, and gets from the first one that it is being written
+    const other = await world.openPage(`/sessions/${id}`, { context });
+    await other.getByText("The agent is").waitFor();
+    await nextFrames(other);
+    expect(await answers(other).count()).toBe(1);
+    await release(page);
+    for (const each of [page, other]) {
+      await each.locator(".live .message").waitFor({ state: "detached" });
+      await answers(each).waitFor();
+    }
+    await talk.end();
+    await context.close();
   });
 
   it("[TERM-157] is not silent for 2 s while a model thinks for 12 s", async () => {
