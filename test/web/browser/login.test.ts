@@ -16,7 +16,7 @@ describe.skipIf(HAS_NO_BROWSER)("the login (needs Chromium)", () => {
   beforeAll(async () => {
     world = await startPage({ token: TOKEN });
   });
-  afterEach(() => world.expectNoProblems());
+  afterEach(() => world.expectOnlyCutStreams());
   afterAll(() => world[Symbol.asyncDispose]());
 
   it("[PAGE-38] with the code of an address logs in, and leaves no code in the address or the history", async () => {
