@@ -22,17 +22,20 @@ interface PageServiceOptions {
   readonly token?: string | null;
   /** Default: one that is free. */
   readonly port?: string;
+  /** Runs on when the test is done: who started it stops it. */
+  readonly isShared?: boolean;
 }
 
 /** Starts `reprise serve` with its page. */
 export async function startPageService(
   home: Home,
-  { folder, token = PAGE_TOKEN, port = "0" }: PageServiceOptions,
+  { folder, token = PAGE_TOKEN, port = "0", isShared = false }: PageServiceOptions,
 ): Promise<PageService> {
   const file = join(home.home, "read-token");
   writeFileSync(file, READ_TOKEN, { mode: 0o600 });
   const args = ["serve", "--port", port, "--repos", folder, "--read-token-file", file];
   const service = home.start(args, {
+    isShared,
     env: token === null ? {} : { REPRISE_TOKEN: token },
   });
   const [, url = ""] = await service.waitFor(/^listening on (\S+)$/m);

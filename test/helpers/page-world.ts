@@ -1,9 +1,12 @@
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+
 import type { Locator, Page } from "playwright-core";
-import { expect } from "vitest";
 
 import { openPages, type PageView } from "./page.ts";
 import { PAGE_TOKEN, startPageService } from "./page-service.ts";
 import { freshHome } from "./reprise.ts";
+import { makeFolder } from "./temp.ts";
 import { call, startScriptedProvider, type Step, text } from "./scripted-provider.ts";
 
 /** What the model does for a message: its first word says it. After a result it ends. */
@@ -54,55 +57,64 @@ function stepsFor(body: string): readonly Step[] {
   }
 }
 
-/** A real service that answers with a model on loopback, and a browser. */
-export async function startPageWorld({
-  token = PAGE_TOKEN,
-}: {
+interface WorldOptions {
   /** Null for a service that makes its token. */
   readonly token?: string | null;
-} = {}) {
+}
+
+/** A real service that answers with a model on loopback: one for all tests of a file that do not need their own. */
+export async function startPageModel({ token = PAGE_TOKEN }: WorldOptions = {}) {
   const stack = new AsyncDisposableStack();
   const provider = stack.use(await startScriptedProvider("openai", (_, body) => stepsFor(body)));
-  const home = freshHome(provider.env);
-  const options = { folder: home.project, token };
+  const [folder, project] = [stack.use(makeFolder()), stack.use(makeFolder())];
+  const home = freshHome(provider.env, { home: folder.path, project: project.path });
+  const options = { folder: home.project, token, isShared: true };
   const { url, client, ...started } = await startPageService(home, options);
   let { service } = started;
   stack.defer(async () => void (await service.stop("SIGKILL")));
-  const pages = stack.use(await openPages(url));
-  /** Opens a path in a browser that is logged in. */
-  const openAs = async (path: string, view: PageView = {}, token = PAGE_TOKEN): Promise<Page> => {
-    const page = await pages.openPage("/login", view);
-    const status = await page.evaluate(async (secret) => {
-      const answer = await fetch("/page/login", {
-        method: "POST",
-        headers: { "content-type": "application/json", "x-reprise-page": "1" },
-        body: JSON.stringify({ token: secret }),
-      });
-      return answer.status;
-    }, token);
-    expect(status).toBe(200);
-    await page.goto(new URL(path, url).href);
-    return page;
-  };
+  let projects = 0;
   return {
-    ...pages,
-    home,
-    url,
-    client,
-    openAs,
-    /** A session in the project, opened so. */
-    open: async (view: PageView = {}): Promise<{ id: string; page: Page }> => {
-      const { id } = await client.createSession({ repo_path: home.project });
-      return { id, page: await openAs(`/sessions/${id}`, view) };
-    },
-    /** Kills the service at once. */
-    kill: async () => void (await service.stop("SIGKILL")),
-    /** Starts it again at its address. */
-    restart: async () => {
-      ({ service } = await startPageService(home, { ...options, port: new URL(url).port }));
+    /** A browser, and a folder in which no other test works. It leaves its sessions to the service. */
+    enter: async () => {
+      const pages = await openPages(url);
+      const project = join(home.project, `project-${(projects += 1)}`);
+      mkdirSync(project);
+      /** Opens a path in a browser that is logged in. */
+      const openAs = (path: string, view: PageView = {}, token = PAGE_TOKEN): Promise<Page> =>
+        pages.openPage(path, { ...view, token });
+      return {
+        ...pages,
+        home,
+        project,
+        url,
+        client,
+        openAs,
+        /** A session in the project, opened so. */
+        open: async (view: PageView = {}): Promise<{ id: string; page: Page }> => {
+          const { id } = await client.createSession({ repo_path: project });
+          return { id, page: await openAs(`/sessions/${id}`, view) };
+        },
+        /** Kills the service at once. */
+        kill: async () => void (await service.stop("SIGKILL")),
+        /** Starts it again at its address. */
+        restart: async () => {
+          ({ service } = await startPageService(home, { ...options, port: new URL(url).port }));
+        },
+      };
     },
     [Symbol.asyncDispose]: () => stack.disposeAsync(),
   };
+}
+
+/** What one test has of it. */
+export type PageWorld = Awaited<ReturnType<Awaited<ReturnType<typeof startPageModel>>["enter"]>>;
+
+/** A browser with a service for one test alone. */
+export async function startPageWorld(options: WorldOptions = {}) {
+  const stack = new AsyncDisposableStack();
+  const model = stack.use(await startPageModel(options));
+  const world = stack.use(await model.enter());
+  return { ...world, [Symbol.asyncDispose]: () => stack.disposeAsync() };
 }
 
 /** Where a message is written. */

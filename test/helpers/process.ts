@@ -37,6 +37,8 @@ export interface ProcessOptions {
   readonly uid?: number;
   /** Written to standard input, which is then closed. Without it, input stays open for `child`. */
   readonly input?: string | Uint8Array;
+  /** Runs on when the test is done: who started it, in a hook for example, stops it. */
+  readonly isShared?: boolean;
 }
 
 /** Starts a real process; one that still runs when the test is done is killed. */
@@ -73,6 +75,9 @@ export function startProcess(
       return finished;
     },
   };
+  if (options.isShared === true) {
+    return running;
+  }
   onTestFinished(async () => {
     if (child.exitCode === null && child.signalCode === null && child.pid !== undefined) {
       await running.stop();

@@ -31,17 +31,27 @@ export interface Home {
   json<T>(args: readonly string[], options?: Partial<CallOptions>): Promise<T>;
 }
 
+/** Folders that outlive a test; by default they are removed with it. */
+interface HomeFolders {
+  readonly home?: string;
+  readonly project?: string;
+}
+
 /** A fresh home with an empty project folder as the working directory, and a database with empty tables. */
-export function freshHome(env: Readonly<Record<string, string>> = {}): Home {
-  const home = unusedHome(env);
+export function freshHome(
+  env: Readonly<Record<string, string>> = {},
+  folders: HomeFolders = {},
+): Home {
+  const home = unusedHome(env, folders);
   makeEmptyFile(home.database);
   return home;
 }
 
 /** The same of somebody who has never started the program: there is no database yet. */
-export function unusedHome(env: Readonly<Record<string, string>> = {}): Home {
-  const home = temporaryFolder();
-  const project = temporaryFolder();
+export function unusedHome(
+  env: Readonly<Record<string, string>> = {},
+  { home = temporaryFolder(), project = temporaryFolder() }: HomeFolders = {},
+): Home {
   const inHome = (options: ProcessOptions): ProcessOptions => ({
     cwd: project,
     ...options,

@@ -2,13 +2,19 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 import type { Page } from "playwright-core";
-import { describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
 import { accessibilityProblems, HAS_NO_BROWSER, keepPicture } from "../../helpers/page.ts";
 import { READ_TOKEN } from "../../helpers/page-service.ts";
-import { nextFrames, say, startPageWorld } from "../../helpers/page-world.ts";
+import { nextFrames, say, startPageModel } from "../../helpers/page-world.ts";
 
 describe.skipIf(HAS_NO_BROWSER)("forks in the page", () => {
+  let model: Awaited<ReturnType<typeof startPageModel>>;
+  beforeAll(async () => {
+    model = await startPageModel();
+  });
+  afterAll(() => model[Symbol.asyncDispose]());
+
   const row = (page: Page, seq: number) => page.locator(`[data-seq="${seq}"]`);
   const dialog = (page: Page) => page.getByRole("dialog");
   const openFork = async (page: Page, seq: number): Promise<void> => {
@@ -24,7 +30,7 @@ describe.skipIf(HAS_NO_BROWSER)("forks in the page", () => {
     );
 
   it("[PAGE-171] [PAGE-172] [PAGE-182] forks at the end of an exchange, once, and shows origin and forks", async () => {
-    await using world = await startPageWorld();
+    await using world = await model.enter();
     const { id, page } = await world.open();
     await say(page, "first");
     await page.getByText("You said: first").waitFor();
@@ -74,10 +80,10 @@ describe.skipIf(HAS_NO_BROWSER)("forks in the page", () => {
   });
 
   it("[PAGE-173] offers to undo the files that were changed after it, and either part can be declined", async () => {
-    await using world = await startPageWorld();
+    await using world = await model.enter();
     const { id, page } = await world.open();
     await world.client.patchSession(id, { permission: "all" });
-    const [a, b] = ["a.txt", "b.txt"].map((name) => join(world.home.project, name));
+    const [a, b] = ["a.txt", "b.txt"].map((name) => join(world.project, name));
     for (const words of ["hello", "write a.txt", "twice"]) {
       await say(page, words);
       await page
@@ -111,10 +117,10 @@ describe.skipIf(HAS_NO_BROWSER)("forks in the page", () => {
   });
 
   it("[PAGE-171] [PAGE-173] undoes and forks together, with a file that is refused", async () => {
-    await using world = await startPageWorld();
+    await using world = await model.enter();
     const { id, page } = await world.open();
     await world.client.patchSession(id, { permission: "all" });
-    const [a, b] = ["a.txt", "b.txt"].map((name) => join(world.home.project, name));
+    const [a, b] = ["a.txt", "b.txt"].map((name) => join(world.project, name));
     for (const words of ["hello", "twice"]) {
       await say(page, words);
       await page.getByText(words === "hello" ? "You said: hello" : "It is done.").waitFor();

@@ -7,7 +7,7 @@ import { createSession } from "../../../src/store/records/sessions/create.ts";
 import { createDatabase } from "../../helpers/database.ts";
 import { openStoreAt } from "../../helpers/open-store.ts";
 import { HAS_NO_BROWSER, keepPicture, type PageView, startPage } from "../../helpers/page.ts";
-import { focusedChoiceCounts, nextFrames } from "../../helpers/page-world.ts";
+import { focusedChoiceCounts, heightInView, nextFrames } from "../../helpers/page-world.ts";
 import { createTalk } from "../../helpers/talk.ts";
 import { askIn } from "../../helpers/waiting-session.ts";
 
@@ -135,6 +135,8 @@ describe.skipIf(HAS_NO_BROWSER)("what a question needs before a yes counts", () 
       expect(await beyondWindow(page)).toEqual({ width: 0, height: 0 });
       await tryAll(page);
       await keepPicture(page, `yes-tried-${name.replaceAll(" ", "-")}`);
+      await page.locator(".question-body").scrollIntoViewIfNeeded();
+      expect.soft(await heightInView(page.locator(".question-body"))).toBeGreaterThan(70);
       await scrollTo(page, 12);
       await keepPicture(page, `yes-almost-${name.replaceAll(" ", "-")}`);
       await tryAll(page);

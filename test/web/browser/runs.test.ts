@@ -1,5 +1,5 @@
 import type { Page } from "playwright-core";
-import { describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
 import type { Phase } from "../../../src/artifacts/plans/phase-plan.ts";
 import { appendUserMessage } from "../../../src/store/records/messages/append.ts";
@@ -13,7 +13,7 @@ import { createSandboxProbe } from "../../../src/workspace/sandbox/probe.ts";
 import { storeRun } from "../../helpers/plan-bench.ts";
 import { PAGE_TOKEN } from "../../helpers/page-service.ts";
 import { seeAll } from "../../helpers/page-world.ts";
-import { startRunWorld } from "../../helpers/run-page-world.ts";
+import { startRunService } from "../../helpers/run-page-world.ts";
 import { type Step, text } from "../../helpers/scripted-provider.ts";
 
 const hasSandbox = (await createSandboxProbe()()).bubblewrap !== null;
@@ -42,15 +42,21 @@ const PHASES = [
 const REFUSED: readonly Step[] = [{ kind: "status", status: 400 }];
 
 describe.skipIf(HAS_NO_BROWSER)("the page of a run (needs Chromium)", () => {
-  /** A world in which `describe-tags` fails for as long as `fails` says. */
-  async function openWorld() {
-    const now = { fails: true };
-    const world = await startRunWorld({
+  const now = { fails: true };
+  let runs: Awaited<ReturnType<typeof startRunService>>;
+  beforeAll(async () => {
+    runs = await startRunService({
       "describe-tags": () => (now.fails ? REFUSED : [text("The tags are described.")]),
       stalls: () => [{ kind: "stall" }],
     });
-    return { ...world, now };
-  }
+  });
+  afterAll(() => runs[Symbol.asyncDispose]());
+
+  /** A world in which `describe-tags` fails for as long as `now` says. */
+  const openWorld = (): ReturnType<typeof runs.enter> => {
+    now.fails = true;
+    return runs.enter();
+  };
 
   /** The state of a phase in the picture, as a word. */
   const stateOf = (page: Page, title: string) =>
@@ -88,7 +94,7 @@ describe.skipIf(HAS_NO_BROWSER)("the page of a run (needs Chromium)", () => {
     await page.locator(".run-phase-error code").getByText("model_failed").waitFor();
     await keepPicture(page, "run-failed");
     expect(await accessibilityProblems(page)).toEqual([]);
-    world.now.fails = false;
+    now.fails = false;
     await page.getByRole("button", { name: "Try again: describe-tags" }).click();
     await page.getByText("5 of 5").waitFor();
     await page.getByText("All phases are done.").waitFor();
@@ -179,22 +185,25 @@ describe.skipIf(HAS_NO_BROWSER)("the page of a run (needs Chromium)", () => {
     world.expectNoProblems();
   });
 
-  it.each([
-    { name: "dark", width: 1280, height: 800, colorScheme: "dark" },
-    { name: "phone", width: 375, height: 812, colorScheme: "light" },
-    { name: "narrow", width: 320, height: 640, colorScheme: "dark" },
-  ] as const)("[PAGE-155] fits a window of $width pixels ($name)", async ({ name, ...view }) => {
+  it("[PAGE-155] fits windows of 1280, 375 and 320 pixels, light and dark", async () => {
     await using world = await openWorld();
     const run = await world.begin(PHASES, { approve: ["list-tags"] });
-    const page = await world.open(run, view);
-    await stateOf(page, "List tags").getByText("needs your yes").waitFor();
-    await stateOf(page, "Describe tags").getByText("failed").waitFor();
-    await page.locator(".question").waitFor();
-    await keepPicture(page, `run-${name}`);
-    expect(await sideways(page)).toBe(0);
-    expect(await accessibilityProblems(page)).toEqual([]);
-    await page.locator(".run-phases").scrollIntoViewIfNeeded();
-    await keepPicture(page, `run-${name}-phases`);
+    for (const { name, ...view } of [
+      { name: "dark", width: 1280, height: 800, colorScheme: "dark" },
+      { name: "phone", width: 375, height: 812, colorScheme: "light" },
+      { name: "narrow", width: 320, height: 640, colorScheme: "dark" },
+    ] as const) {
+      const page = await world.open(run, view);
+      await stateOf(page, "List tags").getByText("needs your yes").waitFor();
+      await stateOf(page, "Describe tags").getByText("failed").waitFor();
+      await page.locator(".question").waitFor();
+      await keepPicture(page, `run-${name}`);
+      expect.soft(await sideways(page), name).toBe(0);
+      expect.soft(await accessibilityProblems(page), name).toEqual([]);
+      await page.locator(".run-phases").scrollIntoViewIfNeeded();
+      await keepPicture(page, `run-${name}-phases`);
+      await page.context().close();
+    }
     world.expectNoProblems();
   });
 
