@@ -36,14 +36,14 @@ const HINTS: Hints = {
 /** Modes that Shift-Tab sets, one after the other. `all` is set by its name alone. */
 const MODES_IN_TURN: readonly PermissionMode[] = ["ask", "edits", "auto", "plan"];
 
-/** The prompt before there is an editor, with its cursor. */
-function firstPrompt({ accent }: Theme): string {
-  return `${accent(">")} \u001b[7m \u001b[27m`;
+/** The prompt before there is an editor, with what was typed and the cursor. */
+function firstPrompt({ accent }: Theme, typed: string, width: number): string {
+  return `${accent(">")} ${typed.slice(-Math.max(1, width - 4))}\u001b[7m \u001b[27m`;
 }
 
 /**
- * A session on a screen. What the first key needs is loaded with it: until then there is only a prompt and the status
- * line.
+ * A session on a screen. What the first key needs is loaded with it: until then there is only a prompt with what was typed,
+ * and the status line.
  */
 export function openScreenFront(options: ScreenOptions): Front {
   const { cli, conversation, terminal, store } = options;
@@ -75,7 +75,9 @@ export function openScreenFront(options: ScreenOptions): Front {
       columns: screen.text(),
     });
   const rows = (width: number, height: number): readonly string[] => [
-    ...(shown === null ? ["", firstPrompt(theme)] : shown.rows(width, height - 1)),
+    ...(shown === null
+      ? ["", firstPrompt(theme, screen.earlyText(), width)]
+      : shown.rows(width, height - 1)),
     status(width),
   ];
   const queue = createQueue(() => screen.changed());

@@ -19,6 +19,8 @@ const CURSOR_ANSWER = /\u001b\[(?!1;(?:[2-9]|1[0-6])R)(\d+);(\d+)R/;
 // oxlint-disable-next-line no-control-regex -- the answer of a terminal
 const BACKGROUND_ANSWER = /\u001b\]11;[^\u0007\u001b]*(?:\u0007|\u001b\\)/;
 const BACKGROUND_MS = 100;
+/** Milliseconds in which the frame is drawn that shows the first key. */
+const ECHO_MS = 40;
 
 /** Takes what comes from the terminal. */
 export interface ScreenHandler {
@@ -50,6 +52,8 @@ export type ScreenProcess = Pick<
 export interface OwnedScreen extends Screen {
   /** How columns are counted now. */
   text(): CellText;
+  /** Printable ASCII that was typed before a handler of keys was loaded. */
+  earlyText(): string;
   /** The colour of the background; null if the terminal does not say. */
   background(): Promise<Rgb | null>;
   /** Stops the program as Ctrl-Z does, and draws again when it is continued. */
@@ -73,15 +77,25 @@ export function openScreen(
   let splitKeys: ((keys: string) => void) | null = null;
   /** Keys that came while what they need was loaded. */
   let early: (() => void)[] | null = null;
+  /** What they type, up to the first key that types nothing or a paste. */
+  let earlyText = "";
+  let isEarlyText = true;
 
-  const inOrder = (act: () => void): void => {
+  const inOrder = (act: () => void, typed: string): void => {
     if (splitKeys !== null) {
       act();
-    } else if (early !== null) {
+      return;
+    }
+    const [text = ""] = isEarlyText ? (/^[ -~]*/.exec(typed) ?? []) : [];
+    earlyText += text;
+    isEarlyText &&= text !== "" && text.length === typed.length;
+    renderer.draw();
+    if (early !== null) {
       early.push(act);
     } else {
       early = [act];
-      void load();
+      // first the frame that shows the key: what is loaded takes the processor for many frames
+      setTimeout(() => void load(), ECHO_MS);
     }
   };
   const load = async (): Promise<void> => {
@@ -115,8 +129,8 @@ export function openScreen(
     cli,
     terminal,
     {
-      keys: (keys) => inOrder(() => splitKeys?.(keys)),
-      paste: (pasted) => inOrder(() => (full ?? on.handler())?.paste(pasted)),
+      keys: (keys) => inOrder(() => splitKeys?.(keys), keys),
+      paste: (pasted) => inOrder(() => (full ?? on.handler())?.paste(pasted), ""),
       end: on.end,
       lost: on.end,
     },
@@ -136,7 +150,9 @@ export function openScreen(
   });
   /** The last row that was printed is empty: another one would be too much. */
   let endsEmpty = true;
+  let printed = 0;
   const finish = (rows: readonly string[]): void => {
+    printed += 1;
     renderer.finish(rows.filter((row, index) => row !== "" || !isAfterEmpty(rows, index)));
     endsEmpty = rows.length === 0 ? endsEmpty : rows.at(-1) === "";
   };
@@ -222,11 +238,13 @@ export function openScreen(
       return renderer.height;
     },
     text: () => text,
+    earlyText: () => earlyText,
     background: async () => {
       const answer = await tty.ask(BACKGROUND_QUERY, BACKGROUND_ANSWER, BACKGROUND_MS);
       return answer === null ? null : parseBackground(answer[0]);
     },
     commit,
+    printed: () => printed,
     changed: () => renderer.draw(),
     outside,
     suspend,

@@ -20,6 +20,8 @@ export interface Screen {
   readonly height: number;
   /** Prints finished rows above the live rows. Rows that are too wide are wrapped at words. */
   commit(rows: readonly string[]): void;
+  /** How often finished rows were printed, by whomever. */
+  printed(): number;
   /** Draws the live rows again, at most 30 times a second. */
   changed(): void;
   /** Gives a view the alternate screen until it calls `done`. */

@@ -40,6 +40,7 @@ async function opened({
   const drawn: string[] = [];
   const size = { columns: 80, rows: 24 };
   const resized = new EventEmitter();
+  let early = (): string => "";
   const screen = openScreen(
     { stdin, ...outputs, env: {}, signals, suspend },
     {
@@ -53,7 +54,7 @@ async function opened({
       restoreWith: () => undefined,
     },
     {
-      live: { rows: () => ["row"] },
+      live: { rows: () => [`row ${early()}`] },
       on: {
         handler: () => ({
           key: (key) => void happened.push(key),
@@ -67,6 +68,7 @@ async function opened({
     },
   );
   onTestFinished(() => screen.close());
+  early = screen.earlyText;
   const keys = (): string[] => happened.filter((what) => what !== "drawn");
   const resize = (columns: number): void => {
     size.columns = columns;
@@ -94,6 +96,32 @@ it("[TERM-42] handles what was typed before it says that the terminal has a fram
     await vi.waitFor(() => expect(happened).toContain("drawn"));
     expect(happened).toEqual(["y", "drawn"]);
   }
+});
+
+it("[TERM-206] draws what is typed at once, before what keys need is loaded", async () => {
+  const { promise: loaded, resolve: finish } = Promise.withResolvers<void>();
+  let drawnAtLoad: string | null = null;
+  const { terminal, screen, drawn, keys } = await opened({
+    load: async () => {
+      drawnAtLoad = drawn.join("");
+      await loaded;
+    },
+  });
+  screen.changed();
+  await vi.waitFor(() => expect(drawn.join("")).toContain("row"));
+  expect(screen.earlyText()).toBe("");
+  terminal.write("h");
+  await vi.waitFor(() => expect(drawnAtLoad).toContain("[4G h"));
+  terminal.write("el");
+  await vi.waitFor(() => expect(screen.earlyText()).toBe("hel"));
+  // what is no text, and all after it, waits for the editor
+  terminal.write("l\u001b[Ao");
+  terminal.write("!");
+  await vi.waitFor(() => expect(screen.earlyText()).toBe("hell"));
+  expect(keys()).toEqual([]);
+  finish();
+  await vi.waitFor(() => expect(keys()).toEqual(["h", "e", "l", "l", "\u001b[A", "o", "!"]));
+  expect(screen.earlyText()).toBe("hell");
 });
 
 it("[TERM-110] is stopped once, however often Ctrl-Z comes, and reads each key once afterwards", async () => {
