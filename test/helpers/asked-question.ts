@@ -71,7 +71,7 @@ export function asked({ question = CHANGE, choices, place, size }: Asked = {}) {
 
 /** Asks about a change of so many rows. */
 export function long(rows: number): Question {
-  const lines = Array.from({ length: rows - 2 }, (_, at) => `+line ${at + 1}`);
+  const lines = Array.from({ length: rows - 1 }, (_, at) => `+line ${at + 1}`);
   return {
     ...CHANGE,
     text: `May the agent change a.txt?\n@@ -0,0 +1,${rows} @@\n${lines.join("\n")}`,

@@ -46,6 +46,7 @@ export function viewScreen({ width = 80, height = 24 } = {}) {
     width,
     height,
     commit: (rows) => void committed.push(...rows),
+    printed: () => committed.length,
     changed: () => undefined,
     now: () => time,
     lastTyped: () => typedAt,

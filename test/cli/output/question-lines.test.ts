@@ -56,7 +56,9 @@ it("[CLI-189] lines of a question say what its own choices mean", () => {
     expect.stringMatching(/^ {2}2\. stop: ./),
   ]);
   expect(questionLines({ text: "Which?", choices: OFFERED.choices })).toContain("  3. deny");
-  expect(questionLines({ text: "Run?", choices: PERMISSION.choices })[1]).toBe("  Longer: for ls");
+  expect(questionLines({ text: "Run?", choices: PERMISSION.choices })[1]).toBe(
+    "  The longer answers count for ls.",
+  );
   expect(reasonLine(PERMISSION)).toHaveLength(1);
   expect(reasonLine(OFFERED)).toEqual([]);
 });

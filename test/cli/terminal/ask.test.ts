@@ -17,9 +17,9 @@ const paste = (text: string): string => `\u001b[200~${text.replaceAll("\n", "\r"
 const ESC = "\u001b";
 const SHIFT_TAB = `${ESC}[Z`;
 /** The question is there, and takes keys. */
-const ASKED = /^ {2}o all · Esc later · text is a message$/m;
+const ASKED = /^ {2}o opens it · Esc later · text is a message$/m;
 /** As `ASKED`, but the end of it was not seen yet. */
-const MUST_BE_READ = /^ {2}o all, before a yes · Esc later · text is a message$/m;
+const MUST_BE_READ = /^ {2}read it first: o · Esc later · text is a message$/m;
 const BEFORE = "one\ntwo\nthree\n";
 const lines = (count: number): string =>
   Array.from({ length: count }, (_, index) => `line ${index + 1}\n`).join("");
@@ -130,8 +130,11 @@ describe("a question on a screen", () => {
     await screen.until(/^ {2}Deny\. Why/m);
     screen.type("too long\r");
     await screen.until(/^it is: Error: [^]*says: too long$[^]*^ready · /m);
-    expect(screen.everything().filter((row) => /^\| [+]line \d+$/.test(row))).toEqual(
-      Array.from({ length: 60 }, (_, index) => `| +line ${index + 1}`),
+    expect(screen.everything().filter((row) => /^\| +\d+ \+ line \d+$/.test(row))).toEqual(
+      Array.from(
+        { length: 60 },
+        (_, index) => `| ${String(index + 1).padStart(2)} + line ${index + 1}`,
+      ),
     );
     screen.type("huge\r");
     await screen.until(MUST_BE_READ);
@@ -198,7 +201,9 @@ describe("a question on a screen", () => {
     await answer(screen, "a");
     await screen.until(/^it is: replaced[^]*^ready · mode edits · /m);
     screen.type("long\r");
-    await screen.until(/^> long$[^]*^it is: replaced[^]*^ready · mode edits · /m);
+    await screen.until(
+      /52 more rows, Ctrl-O shows them$[^]*^it is: replaced[^]*^ready · mode edits · /m,
+    );
     expect(readFileSync(join(home.project, "notes.txt"), "utf8")).toBe(lines(60));
     screen.type(CTRL_D);
     expect(await screen.finished).toBe(0);
@@ -209,7 +214,7 @@ describe("a question on a screen", () => {
     const screen = openScreen(home, "reprise", { columns: 40, rows: 15 });
     await screen.until(/^ready · /m);
     screen.type("padded\r");
-    await screen.until(/^ {2}o all, before a yes · /m);
+    await screen.until(/^ {2}read it first: o · /m);
     const rows = screen.everything();
     const command = rows.slice(rows.findIndex((row) => row.startsWith("| npm test")));
     expect(command.slice(0, 3)).toEqual([
@@ -220,14 +225,14 @@ describe("a question on a screen", () => {
     screen.type("yes please");
     await screen.until(/^> yes please$[^]*^ {2}Enter sends it after this/m);
     screen.type(ESC);
-    await screen.until(/^ {2}o all, before a yes · /m);
+    await screen.until(/^ {2}read it first: o · /m);
     screen.type("n");
     await screen.until(/^ {2}Deny\. Why/m);
     screen.type("\r");
     await screen.until(/^it is: Error: [^]*^> yes please$[^]*^ready · /m);
 
     screen.type(`${CTRL_C}change\r`);
-    await screen.until(/^ {2}o all, before a yes · /m);
+    await screen.until(/^ {2}read it first: o · /m);
     expectScreenFile("question-40x15", screen.rows().map(sameEachTime));
     screen.type("s");
     await screen.until(/^ {2}Not all of it was shown/m);
@@ -236,7 +241,7 @@ describe("a question on a screen", () => {
     screen.type(" ");
     await screen.until(/^Space next page/m);
     screen.type("q");
-    await screen.until(/^ {2}o all · /m);
+    await screen.until(/^ {2}o opens it · /m);
     await answer(screen, "y");
     await screen.until(/^it is: [^]*^ready · /m);
     expect(readFileSync(join(home.project, "notes.txt"), "utf8")).toBe("one\n2\nthree\n");
@@ -251,34 +256,34 @@ describe("a question on a screen", () => {
     screen.type("two\r");
     // the two calls run at once: either one asks first
     const shown = await screen.until(
-      /^ {2}Question 1 of 2: [^]*^ {2}o all · Tab next · Esc later · .*$/m,
+      /^ {2}Question 1 of 2: [^]*^ {2}o opens it · Tab next · Esc later · .*$/m,
     );
     if (!shown.includes("Question 1 of 2: Which colour?")) {
       screen.type("\t");
     }
     await screen.until(
-      /^ {2}Question [12] of 2: Which colour\?$[^]*^ {2}o all · Tab next · Esc later · .*$/m,
+      /^ {2}Question [12] of 2: Which colour\?$[^]*^ {2}o opens it · Tab next · Esc later · .*$/m,
     );
     screen.type("\t");
     await screen.until(
-      /^ {2}Question [12] of 2: Which size\?$[^]*^ {2}o all · Tab next · Esc later · .*$/m,
+      /^ {2}Question [12] of 2: Which size\?$[^]*^ {2}o opens it · Tab next · Esc later · .*$/m,
     );
     await answer(screen, "2");
     await screen.until(
-      /^ {2}Question [12] of 2: Which size\?\n> large$[^]*^ {2}Question [12] of 2: Which colour\?$[^]*^ {2}o all · /m,
+      /^ {2}Question [12] of 2: Which size\?\n> large$[^]*^ {2}Question [12] of 2: Which colour\?$[^]*^ {2}o opens it · /m,
     );
     screen.type(ESC);
     await screen.until(/The question stays open\.[^]*^>$/m);
     screen.type("/continue\r");
-    await screen.until(/Which colour\?$[^]*^ {2}o all · Esc later · text is a message$/m);
+    await screen.until(/^── The agent asks: Which colour\?[^]*^ {2}o opens it · Esc later · .*$/m);
     await answer(screen, "1");
     await screen.until(/^> red$[^]*^it is: large$[^]*^ready · /m);
     screen.type("free\r");
-    await screen.until(/What is it called\?$[^]*Enter answers · /m);
+    await screen.until(/What is it called\?[^]*Enter answers · /m);
     screen.type("Ada\r");
     await screen.until(/^> Ada$[^]*^it is: Ada$[^]*^ready · /m);
     screen.type("free\r");
-    await screen.until(/What is it called\?$[^]*Enter answers · /m);
+    await screen.until(/What is it called\?[^]*Enter answers · /m);
     const [{ id } = { id: "" }] = await sessionsOf(home);
     expect((await home.call(["sessions", "answer", id, "Bob"])).code).toBe(0);
     await screen.until(/^Answered elsewhere: Bob$[^]*^it is: Bob$[^]*^ready · /m);
@@ -286,7 +291,7 @@ describe("a question on a screen", () => {
     await screen.until(/^> a draft$/m);
     // what another process asks
     expect((await home.call(["--session", id, "-p", "free"])).code).toBe(7);
-    await screen.until(/What is it called\?$[^]*Enter answers · /m);
+    await screen.until(/What is it called\?[^]*Enter answers · /m);
     screen.type("Eve\r");
     await screen.until(/^> Eve$[^]*^it is: Eve$[^]*^> a draft$[^]*^ready · /m);
     screen.type(`${CTRL_C}/clear\r`);
@@ -322,7 +327,7 @@ describe("a question on a screen", () => {
     await screen.until(/^ready · /m);
     screen.type("/continue\r");
     const shown = await screen.until(
-      /^\| - run_command [^]*Run this call again\?[^]*\[y\] run again {3}\[n\] do not run again\n {2}o all · Esc later · text is a message$/m,
+      /^── Run this call again\?[^]*^\| - run_command [^]*\[y\] run again {3}\[n\] do not run again\n {2}o opens it · Esc later · text is a message$/m,
     );
     // nothing runs meanwhile, and Esc interrupts nothing
     expect(shown).not.toMatch(/Working|interrupts/);
@@ -335,7 +340,7 @@ describe("a question on a screen", () => {
     // a key that comes before it is drawn again is for the message
     screen.type("fg\ry");
     await screen.until(
-      /^> y\n {2}Enter sends it after this · Esc back to the choices$|^ {2}o all · Esc later · /m,
+      /^> y\n {2}Enter sends it after this · Esc back to the choices$|^ {2}o opens it · Esc later · /m,
     );
     screen.type(ESC);
     await screen.until(ASKED);

@@ -48,7 +48,7 @@ it("[QUESTION-36] a question in lines shows them, too", () => {
     }),
   ).toEqual([
     "  yes<4600 spaces>and all",
-    "  Longer: for yes<4600 spaces>and all",
+    "  The longer answers count for yes<4600 spaces>and all.",
     "  1. yes<4600 spaces>and all",
   ]);
 });

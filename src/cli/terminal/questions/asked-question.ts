@@ -10,7 +10,7 @@ import type { Theme } from "../text/theme.ts";
 
 /** Parts of the screen that a question needs. */
 export interface QuestionScreen
-  extends Pick<Screen, "width" | "height" | "commit" | "changed">, ChoiceScreen {
+  extends Pick<Screen, "width" | "height" | "commit" | "printed" | "changed">, ChoiceScreen {
   readonly theme: Theme;
   /** Shows rows until the person leaves them. `seenAll`: the end was on the screen. */
   openPager(title: string, rows: readonly string[]): Promise<{ readonly seenAll: boolean }>;
@@ -20,7 +20,7 @@ export interface QuestionScreen
 
 /** Parts of a screen that a question needs, from the screen itself and from its owner. */
 export function questionScreen(
-  screen: Pick<Screen, "width" | "height" | "commit" | "changed">,
+  screen: Pick<Screen, "width" | "height" | "commit" | "printed" | "changed">,
   owner: Pick<QuestionScreen, "theme" | "lastTyped" | "message" | "openPager" | "openEditor">,
 ): QuestionScreen {
   return {
@@ -32,6 +32,7 @@ export function questionScreen(
       return screen.height;
     },
     commit: (rows) => screen.commit(rows),
+    printed: () => screen.printed(),
     changed: () => screen.changed(),
     now: () => performance.now(),
     after: (ms, act) => {

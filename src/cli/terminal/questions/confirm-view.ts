@@ -60,7 +60,7 @@ export function createConfirmView(
       return "Enter sends it after this · Esc back to the choices";
     }
     if (guard.isPausing()) {
-      return "Your keys go to your message; pause to answer here";
+      return "You are writing a message: wait a moment to answer here";
     }
     const unmarked = takes === "choice" ? "Enter or Esc: no" : "Esc: no";
     return `${takes === "marked" ? "Enter confirms · Esc: no" : unmarked} · text is a message`;

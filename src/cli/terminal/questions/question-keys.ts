@@ -18,7 +18,7 @@ export function shownKeys({ guard, takes, hasSeenAll, isOneOfMany }: KeysOf): st
     return ["Enter sends it after this", "Esc back to the choices"];
   }
   if (guard.isPausing()) {
-    return ["Your keys go to your message; pause to answer here"];
+    return ["You are writing a message: wait a moment to answer here"];
   }
   const next = isOneOfMany ? ["Tab next"] : [];
   switch (takes) {
@@ -27,12 +27,12 @@ export function shownKeys({ guard, takes, hasSeenAll, isOneOfMany }: KeysOf): st
     case "text":
       return [
         "Enter answers",
-        hasSeenAll ? "Ctrl-O all" : "Ctrl-O all, before an answer",
+        hasSeenAll ? "Ctrl-O opens it" : "read it first: Ctrl-O",
         ...next,
         "Esc later",
       ];
     case "choice":
-      return [hasSeenAll ? "o all" : "o all, before a yes", ...next, "Esc later", WORDS];
+      return [hasSeenAll ? "o opens it" : "read it first: o", ...next, "Esc later", WORDS];
     case "mark":
       return [WORDS];
     case "marked":

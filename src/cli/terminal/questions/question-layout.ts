@@ -1,6 +1,8 @@
 import { oneLine } from "../../../core/text/terminal-text.ts";
 import { longerText } from "../../../core/text/longer-text.ts";
+import { visibleBlanks } from "../../../core/text/visible-blanks.ts";
 import { ruleAsks } from "../../../core/text/words.ts";
+import { BUILT_IN_LAYER } from "../../../rules/permissions/layers.ts";
 import type { GivenAnswer } from "../../output/question-lines.ts";
 import { cutLine } from "../text/fold.ts";
 import { choiceRows, type KeyedChoice } from "./question-choices.ts";
@@ -41,19 +43,19 @@ export interface LiveQuestion {
 }
 
 /**
- * Draws what is asked, for which rule, where, the choices or the editor, and the keys: at most 9 rows, and at most
- * `height`. What is left out first is in the scrollback above.
+ * Draws what is asked, the command, which rule asks, who asks and where, the choices or the editor, and the keys: at most 9
+ * rows, and at most `height`. What is left out first is in the scrollback above.
  */
 export function liveRows(live: LiveQuestion, width: number, height: number): string[] {
   const max = Math.max(3, Math.min(MAX_LIVE_ROWS, height));
   const below = answering(live, width, max);
   const title = titleRows({ ...live, width }, MAX_TITLE_ROWS);
-  // a longer answer's subject counts more than where, that more than the rest of the title, and that than why
   const free = max - 2 - below.length;
-  const [longer, where] = [longerRows(live, width), whereRows(live, width)];
-  const needed = [...longer, ...(free > longer.length + 1 ? where : [])].slice(0, free);
+  const [subject, where] = [subjectRows(live, width), whereRows(live, width)];
+  // the subject counts more than the rules of longer answers, these more than where, and that than why
+  const needed = [...subject, ...longerRows(live, width), ...where].slice(0, Math.max(0, free));
   const why = free >= needed.length + title.length ? whyRows(live, width) : [];
-  const about = [...why, ...needed];
+  const about = [...needed, ...why];
   return [
     ...titleRows({ ...live, width }, Math.min(title.length, 1 + free - about.length)),
     ...about,
@@ -114,10 +116,19 @@ function titleRows({ theme, question, place, width }: Titled, max: number): stri
   return labelled(label, line, width, max).map((row, at) => (at === 0 ? theme.bold(row) : row));
 }
 
-/** Which rule asks. */
+/** The command of a permission, which its first line does not name. */
+function subjectRows({ theme, question }: LiveQuestion, width: number): string[] {
+  const subject = question.permission?.subject ?? null;
+  const [title = ""] = question.text.slice(0, MAX_TITLE).split("\n", 1);
+  return subject === null || title.includes(subject)
+    ? []
+    : [theme.dim("| ") + cutLine(oneLine(visibleBlanks(subject)), width - 2)];
+}
+
+/** Which rule asks, unless it is the one that asks about each change. */
 function whyRows({ theme, question }: LiveQuestion, width: number): string[] {
   const { permission } = question;
-  return permission === null
+  return permission === null || permission.layer === BUILT_IN_LAYER
     ? []
     : labelled("Why: ", ruleAsks(permission), width, 1).map(theme.dim);
 }

@@ -1,24 +1,26 @@
 import type { QuestionScreen } from "./asked-question.ts";
 import { liveRows, type LiveQuestion, shortRows } from "./question-layout.ts";
-import { committedRows, questionRows, type ShownQuestion } from "./question-text.ts";
+import { committedRows, questionRows, type ShownQuestion, wholeRows } from "./question-text.ts";
 
 /**
  * Follows what a person has seen of a question: all of it once all its rows were in the window together, or in the
- * pager. If it fits only so, the live rows do not repeat what is right above them.
+ * pager. While these rows are right above the live ones, nothing of them is repeated; once something else was printed, the live
+ * rows say what is asked.
  */
 export function createQuestionReading(screen: QuestionScreen, question: ShownQuestion) {
   let isCommitted = false;
   /** Rows of the question right above the live rows, until the terminal has shown them. */
   let above: number | null = null;
   let fits = false;
-  /** The size at which the live rows are the short ones; null for all of them. */
-  let short: { readonly width: number; readonly height: number } | null = null;
+  /** The size and the last printed row at which the rows above are in the window; null if they are not. */
+  let seen: { readonly width: number; readonly height: number; readonly printed: number } | null =
+    null;
   let hasSeenAll = false;
   let isInPager = false;
 
   const moved = (): void => {
     above = null;
-    short = null;
+    seen = null;
   };
   return {
     hasSeenAll: (): boolean => hasSeenAll,
@@ -36,13 +38,14 @@ export function createQuestionReading(screen: QuestionScreen, question: ShownQue
     },
     /** The live rows. What they leave of `height` shows the end of what is above. */
     rows: (live: LiveQuestion, width: number, height: number): readonly string[] => {
-      const all = liveRows(live, width, height);
       const few = shortRows(live, width, height);
+      const printed = screen.printed();
       if (above !== null) {
         fits = above + few.length <= height;
-        short = fits && above + all.length > height ? { width, height } : null;
+        seen = fits ? { width, height, printed } : null;
       }
-      return short?.width === width && short.height === height ? few : all;
+      const isAbove = seen?.width === width && seen.height === height && seen.printed === printed;
+      return isAbove ? few : liveRows(live, width, height);
     },
     /** The terminal has these rows, and what is above. */
     shown: (): void => {
@@ -55,7 +58,7 @@ export function createQuestionReading(screen: QuestionScreen, question: ShownQue
     read: async (): Promise<void> => {
       isInPager = true;
       try {
-        const { seenAll } = await screen.openPager("What is asked", questionRows(question, screen));
+        const { seenAll } = await screen.openPager("What is asked", wholeRows(question, screen));
         hasSeenAll ||= seenAll;
       } finally {
         isInPager = false;

@@ -1,15 +1,14 @@
 import { plural } from "../../../core/text/text.ts";
 import { oneLine, visible } from "../../../core/text/terminal-text.ts";
-import {
-  beginsWithBlanks,
-  MAX_INDENTATION,
-  visibleBlanks,
-} from "../../../core/text/visible-blanks.ts";
+import { MAX_INDENTATION, visibleBlanks } from "../../../core/text/visible-blanks.ts";
 import { longerText } from "../../../core/text/longer-text.ts";
 import type { GivenAnswer } from "../../output/question-lines.ts";
 import type { OpenQuestion } from "../../../store/records/questions/read.ts";
 import { cutLine, foldLine } from "../text/fold.ts";
+import { visibleWidth } from "../pi/text.ts";
+import { type DiffLine, styleOf } from "../rows/diff-rows.ts";
 import type { Theme } from "../text/theme.ts";
+import { partsOf, type QuestionParts } from "./question-parts.ts";
 
 /** Rows that the scrollback gets of one question; of more the head and the tail. */
 const MAX_ROWS = 200;
@@ -20,6 +19,10 @@ const TAIL_ROWS = 50;
 const BAR = "| ";
 /** Before the further rows of a line that is too long. */
 const FOLDED = "|…";
+/** Before the first line of a question. */
+const HEAD = "── ";
+/** Narrower rows have no numbers of lines. */
+const NUMBERED_WIDTH = 40;
 
 /** Parts of a question that are shown, besides its place among others. */
 export type ShownQuestion = Pick<OpenQuestion, "text" | "choices" | "permission" | "kind" | "path">;
@@ -29,31 +32,70 @@ export interface TextPlace {
   readonly width: number;
 }
 
-/** A question with a text that hides nothing, for the functions below. */
-export function shownQuestion<Question extends ShownQuestion>(question: Question): Question {
-  return { ...question, text: visibleBlanks(visible(question.text), MAX_INDENTATION) };
+/**
+ * What a person decides about, then the rules of longer answers, meanings of choices, and the choices that a model wrote.
+ * Rows of at most `width` columns.
+ */
+export function questionRows(question: ShownQuestion, place: TextPlace): string[] {
+  const parts = partsOf(question);
+  const { diff, body, about } = parts;
+  return [
+    ...headRows(parts, question.kind, place),
+    ...(diff === null ? body.flatMap((line) => barred(line, place)) : changeRows(diff, place)),
+    ...about.flatMap((line) => labelled("", line, place.width)),
+    ...choiceTexts(question, place.width),
+  ];
 }
 
-/**
- * All that is asked: text, rules of longer answers, meanings of choices, and the choices that a model wrote. Rows of at
- * most `width` columns.
- */
-export function questionRows(
-  { text, choices, kind }: ShownQuestion,
+/** All of the text as it was asked, for the pager. */
+export function wholeRows(question: ShownQuestion, place: TextPlace): string[] {
+  const text = visibleBlanks(visible(question.text), MAX_INDENTATION).trimEnd();
+  return [
+    ...text.split("\n").flatMap((line) => barred(line, place)),
+    ...choiceTexts(question, place.width),
+  ];
+}
+
+/** The first line in a rule, with how many lines change. What does not fit into it is folded as foreign text. */
+function headRows(
+  { title, diff }: QuestionParts,
+  kind: ShownQuestion["kind"],
   { theme, width }: TextPlace,
 ): string[] {
-  const styleOf = lineStyles(theme, kind);
-  const inner = width - BAR.length;
-  const rows = text
-    .trimEnd()
-    .split("\n")
-    .flatMap((line) => {
-      const style = styleOf(line);
-      return foldLine(line, inner).map(
-        (row, at) => theme.dim(at === 0 ? BAR : FOLDED) + style(row),
-      );
-    });
-  return [...rows, ...choiceTexts({ kind, choices }, width)];
+  const text = visibleBlanks(kind === "question" ? `The agent asks: ${title}` : title);
+  const [first = "", ...rest] = foldLine(text, width - HEAD.length);
+  const count = (sign: string): number => diff?.filter((line) => line.sign === sign).length ?? 0;
+  const counts = diff === null ? "" : `  +${count("+")} -${count("-")}`;
+  const end =
+    rest.length === 0 && visibleWidth(first + counts) <= width - HEAD.length ? counts : "";
+  const left = rest.length === 0 ? width - HEAD.length - visibleWidth(first + end) - 1 : 0;
+  const style = kind === "permission" ? theme.bold : (line: string) => line;
+  return [
+    `${theme.dim(HEAD)}${style(first)}${end}${left > 0 ? theme.dim(` ${"─".repeat(left)}`) : ""}`,
+    ...rest.map((row) => theme.dim(FOLDED) + style(row)),
+  ];
+}
+
+function barred(line: string, { theme, width }: TextPlace): string[] {
+  return foldLine(line, width - BAR.length).map(
+    (row, at) => theme.dim(at === 0 ? BAR : FOLDED) + row,
+  );
+}
+
+/** Draws a change with the numbers of its lines, as far as there is space for them. */
+function changeRows(lines: readonly DiffLine[], { theme, width }: TextPlace): string[] {
+  const digits = lines.reduce((most, { number }) => Math.max(most, String(number ?? "").length), 0);
+  const gutter = width < NUMBERED_WIDTH ? 0 : digits + 1;
+  return lines.flatMap((line) => {
+    const number = gutter === 0 ? "" : `${String(line.number ?? "").padStart(digits)} `;
+    const sign = line.sign === null ? "" : `${line.sign} `;
+    const style = styleOf(line, theme) ?? ((text: string): string => text);
+    return foldLine(line.text, width - BAR.length - gutter - sign.length).map((row, at) =>
+      at === 0
+        ? `${theme.dim(BAR + number)}${style(`${sign}${row}`)}`
+        : `${theme.dim(FOLDED)}${" ".repeat(gutter + sign.length)}${style(row)}`,
+    );
+  });
 }
 
 /** Rules of a permission that lasts, meanings of other choices of the program, or what a model offers. */
@@ -112,22 +154,4 @@ export function labelled(label: string, text: string, width: number, max = Infin
   const left = rows.slice(max - 1).join("");
   const shown = rows.length > max ? [...rows.slice(0, max - 1), cutLine(left, inner)] : rows;
   return shown.map((row, at) => (at === 0 ? "  " : FOLDED) + row);
-}
-
-/** The beginning of a line of a diff. */
-const IN_HUNK = /^[-+ @\\]/;
-
-/** Added and removed lines of the diffs in a question about files. */
-function lineStyles(theme: Theme, kind: ShownQuestion["kind"]): (line: string) => Theme["added"] {
-  let isInHunk = false;
-  const plain = (row: string): string => row;
-  return (line) => {
-    isInHunk =
-      kind === "permission" &&
-      (isInHunk ? IN_HUNK.test(line) || beginsWithBlanks(line) : line.startsWith("@@"));
-    if (!isInHunk) {
-      return plain;
-    }
-    return line.startsWith("+") ? theme.added : line.startsWith("-") ? theme.removed : plain;
-  };
 }

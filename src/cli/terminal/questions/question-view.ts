@@ -11,7 +11,6 @@ import { keyedChoices } from "./question-choices.ts";
 import { shownKeys } from "./question-keys.ts";
 import { answeredRows, type LiveQuestion } from "./question-layout.ts";
 import { createQuestionReading } from "./question-reading.ts";
-import { shownQuestion } from "./question-text.ts";
 
 /** A question on the screen. Keys typed before it was shown, or while a person is still typing, never answer it. */
 export function createQuestionView(options: QuestionViewOptions): QuestionView {
@@ -38,8 +37,8 @@ class ShownQuestionView implements QuestionView {
 
   constructor(options: QuestionViewOptions) {
     const { screen, choices } = options;
-    const question = shownQuestion(options.question);
-    this.#options = { ...options, question };
+    const { question } = options;
+    this.#options = options;
     this.#guard = createKeyGuard(screen);
     this.#reading = createQuestionReading(screen, question);
     this.#choices = keyedChoices(question.kind, choices ?? []);
@@ -50,7 +49,7 @@ class ShownQuestionView implements QuestionView {
       mayChoose: (at) => this.#choices[at]?.isSafe === true || this.#mayAnswer("o"),
       read: () => this.#read(),
       empty: () =>
-        this.#say(this.#refused ?? "Enter alone answers nothing: press the key of a choice."),
+        this.#say(this.#refused ?? "Press the key of a choice; Enter alone does nothing here."),
       wrote: () => this.#guard.typed(),
     });
   }

@@ -2,7 +2,8 @@ import { visible } from "../../../core/text/terminal-text.ts";
 import { drawRow, wrapRuns } from "../markdown/runs.ts";
 import type { Theme } from "../text/theme.ts";
 
-interface DiffLine {
+/** A line of a diff, or one between its parts. */
+export interface DiffLine {
   readonly sign: "+" | "-" | " " | null;
   /** In the file after the change, of removed lines before it; null for what is not a line of the file. */
   readonly number: number | null;
@@ -21,7 +22,7 @@ export function diffRows(
   diff: string,
   { theme, width }: { readonly theme: Theme; readonly width: number },
 ): string[] {
-  const lines = parsed(visible(diff).trimEnd().split("\n"));
+  const lines = parseDiff(visible(diff).trimEnd().split("\n"));
   const digits = lines.reduce((most, { number }) => Math.max(most, String(number ?? "").length), 0);
   const gutter = width < MIN_WIDTH ? 0 : digits + 1;
   return lines.flatMap((line) => {
@@ -37,7 +38,11 @@ export function diffRows(
   });
 }
 
-function styleOf({ sign }: DiffLine, theme: Theme): ((text: string) => string) | null {
+/** The style of a line of a diff; null for one of the file that stays. */
+export function styleOf(
+  { sign }: Pick<DiffLine, "sign">,
+  theme: Theme,
+): ((text: string) => string) | null {
   return sign === "+"
     ? theme.added
     : sign === "-"
@@ -49,8 +54,8 @@ function styleOf({ sign }: DiffLine, theme: Theme): ((text: string) => string) |
 
 const SIGNS = ["+", "-", " "] as const;
 
-/** The counts of each part decide what its lines are: a removed line `-- a` does not name a file. */
-function parsed(lines: readonly string[]): DiffLine[] {
+/** The lines of a clean diff. The counts of each part decide what its lines are: a removed line `-- a` does not name a file. */
+export function parseDiff(lines: readonly string[]): DiffLine[] {
   const found: DiffLine[] = [];
   let [before, after, oldLeft, newLeft] = [0, 0, 0, 0];
   for (const line of lines) {

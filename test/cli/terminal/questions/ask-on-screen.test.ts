@@ -60,7 +60,11 @@ async function asking(store: Store, ...choices: readonly (readonly string[] | nu
     askQuestions({ cli, conversation, store, front: { ask } }, { continues: true });
   const end = again();
   const shows = async (text: string): Promise<LiveView> => {
-    await expect.poll(() => (view === null ? "" : place.draw(view))).toContain(text);
+    // the question is right above its choices, or in them
+    const last = (): string => place.committed.findLast((row) => row.startsWith("── ")) ?? "";
+    await expect
+      .poll(() => (view === null ? "" : `${last()}\n${place.draw(view)}`))
+      .toContain(text);
     return view as unknown as LiveView;
   };
   return {

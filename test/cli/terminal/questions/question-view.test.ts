@@ -154,7 +154,7 @@ describe("the keys of a question", () => {
     const { type, typeElsewhere, wait, outcome, shown, view } = asked();
     typeElsewhere();
     wait(400);
-    expect(shown()).toContain("Your keys go to your message; pause to answer here");
+    expect(shown()).toContain("You are writing a message: wait a moment to answer here");
     expect(view.key("y")).toBe(false);
     wait(100);
     expect(shown()).toContain("Esc later");
@@ -283,7 +283,7 @@ describe("the keys of a question", () => {
     message.set({ text: "also the docs", pasted: false });
     typeElsewhere();
     expect(view.key("x")).toBe(false);
-    expect(shown()).toMatch(/^> also the docs.*\n {2}Your keys go to your message; pause/m);
+    expect(shown()).toMatch(/^> also the docs.*\n {2}You are writing a message: wait/m);
   });
 
   it("[TERM-42] do not count a second time for a question that is shown again", async () => {
@@ -323,24 +323,17 @@ describe("the rows of a question", () => {
     const { committed, shown, type } = asked({ place: { index: 2, count: 3 } });
     expect(committed).toEqual([
       "",
-      "| May the agent change a.txt (edit_file)?",
-      "| The rule edit_file (built-in) asks.",
-      "| --- a.txt",
-      "| +++ a.txt",
-      "| @@ -1,1 +1,1 @@",
-      "| -one",
-      "| +two",
-      "  Longer: for edit_file(a.txt)",
+      `── May the agent change a.txt (edit_file)?  +1 -1 ${"─".repeat(30)}`,
+      "| 1 - one",
+      "| 1 + two",
+      "  The longer answers count for edit_file(a.txt).",
     ]);
     expect(shown()).toBe(
       [
         "  Question 2 of 3: May the agent change a.txt (edit_file)?",
-        "  Why: The rule edit_file (built-in) asks.",
-        "  Longer: for edit_file(a.txt)",
-        "  Where: session 5841d4ab, folder /home/ada/project",
         "  [y] allow once   [e] allow for this exchange",
         "  [s] always allow in this session   [n] deny",
-        "  o all · Tab next · Esc later · text is a message",
+        "  o opens it · Tab next · Esc later · text is a message",
       ].join("\n"),
     );
     type("n", "n", "o");
@@ -352,20 +345,26 @@ describe("the rows of a question", () => {
   it("[TERM-41] fit into 40 columns and few rows, whatever is asked", () => {
     const question = { ...CHANGE, path: [ROOT, CHILD] };
     const choices = [...WITH_FOLDER, editsChoice()];
-    const { shown } = asked({ question, choices, size: { width: 40, height: 15 } });
-    expect(shown()).toBe(
-      [
-        "  May the agent change a.txt (edit_file…",
-        "  Longer: for edit_file(a.txt)",
-        "  [y] allow once",
-        "  [e] allow for this exchange",
-        "  [s] always allow in this session",
-        "  [a] allow this and all edits",
-        "  [f] always allow in this folder",
-        "  [n] deny",
-        "  o all, before a yes · Esc later · tex…",
-      ].join("\n"),
-    );
+    const narrow = asked({ question, choices, size: { width: 40, height: 15 } });
+    const below = [
+      "  [y] allow once",
+      "  [e] allow for this exchange",
+      "  [s] always allow in this session",
+      "  [a] allow this and all edits",
+      "  [f] always allow in this folder",
+      "  [n] deny",
+      "  o opens it · Esc later · text is a me…",
+    ];
+    expect(narrow.shown().split("\n")).toEqual([
+      "  Where: sub-agent 5841d4ab > 1a2b3c4d,…",
+      ...below,
+    ]);
+    narrow.screen.commit(["A message of somebody else"]);
+    expect(narrow.shown().split("\n")).toEqual([
+      "  May the agent change a.txt (edit_file…",
+      "  The longer answers count for edit_fil…",
+      ...below,
+    ]);
     for (const [width, height] of [
       [40, 5],
       [20, 3],
@@ -384,10 +383,10 @@ describe("the rows of a question", () => {
     const choices = WITH_FOLDER;
     const { committed, shown } = asked({ question: { ...CHANGE, text }, choices });
     expect(committed.join("\n").replaceAll("\n|…", "")).toContain(
-      `| May the agent change ${name} (edit_file)?\n| The rule edit_file (built-in) asks.`,
+      `── May the agent change ${name} (edit_file)? ────`,
     );
     expect(shown()).toContain(
-      "\n  [y] allow once   [e] allow for this exchange\n  [s] always allow in this session   [f] always allow in this folder   [n] deny\n",
+      "  [y] allow once   [e] allow for this exchange\n  [s] always allow in this session   [f] always allow in this folder   [n] deny\n",
     );
   });
 
@@ -422,7 +421,8 @@ describe("the rows of a question", () => {
       expect(rows.filter((row) => /[\u0000-\u001f\u007f\u202e]/.test(row))).toEqual([]);
       expect(rows.filter((row) => visibleWidth(row) > width)).toEqual([]);
       expect(rows.filter((row) => /^\s*\[y\]/.test(row))).toEqual([]);
-      expect(committed.filter((row) => !/^(\||$|  \d\. )/.test(row))).toEqual([]);
+      expect(committed.slice(2).filter((row) => !/^(\||$|  \d\. )/.test(row))).toEqual([]);
+      expect(committed[1]).toMatch(/^── The agent asks: /);
     }
   });
 
@@ -453,14 +453,14 @@ describe("the rows of a question", () => {
     });
     void view.ask(new AbortController().signal);
     expect(place.committed.slice(1, -1)).toEqual([
-      "| Run?",
-      "| + no diff",
-      "| @@ -1 +1 @@",
-      "| (-one)",
-      "| <+two>",
-      "|  three",
-      "| May it?",
-      "| + no diff",
+      `── Run?  +1 -1 ${"─".repeat(65)}`,
+      "|   + no diff",
+      "|   ⋮",
+      "| 1 (- one)",
+      "| 1 <+ two>",
+      "|    three",
+      "|   May it?",
+      "|   + no diff",
     ]);
   });
 });
