@@ -137,6 +137,8 @@ export interface Conversation extends ConversationChanges {
    * `forkSession`; `invalid_usage` if nothing was stored.
    */
   fork(at_seq: number | undefined): Promise<ForkedConversation>;
+  /** Names the session, which begins with that if nothing was stored. Error codes: as `patchSession`. */
+  rename(name: string): Promise<void>;
   /** Null if nothing was stored, so that there is nothing to end. */
   end(): Promise<Session | null>;
   /** Error codes: `persona_not_found`, `persona_invalid`, `folder_not_trusted`, `invalid_usage`. */
@@ -355,6 +357,13 @@ export function createConversation(options: ConversationOptions): Conversation {
       const forked = await forkConversation(store, { id: session.id, at_seq, principal });
       keep(forked.fork);
       return forked;
+    },
+    rename: async (name) => {
+      const { id } = await stored();
+      const { patchSession } = await import("../store/records/sessions/patch.ts");
+      const change = { name };
+      await store.write(patchSession, { reference: id, change, project_key: null, principal });
+      keep(await store.read(readSession, { id }));
     },
     end: async () =>
       session === null ? null : keep(await store.write(endSession, { id: session.id })),

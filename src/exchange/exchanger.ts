@@ -180,6 +180,21 @@ export interface ContextUse {
   readonly window: number;
   /** True if the next exchange begins with a summary. */
   readonly isFull: boolean;
+  /** Estimates of what the tokens are; together they are `tokens`. */
+  readonly parts: ContextParts;
+}
+
+/** Tokens by what they are, about. */
+export interface ContextParts {
+  /** System prompt and definitions of the tools. */
+  readonly prefix: number;
+  /** Summary of older messages, with what it keeps besides. */
+  readonly summary: number;
+  readonly user: number;
+  /** Answers of the model, with its calls and reasoning. */
+  readonly answers: number;
+  /** Results of tools. */
+  readonly results: number;
 }
 
 export interface CompactRequest {

@@ -3,6 +3,7 @@ import type { Live } from "../../exchange/exchanger.ts";
 import type { ExchangeEvent, ExchangeResult } from "../../exchange/events.ts";
 import type { OpenQuestion } from "../../store/records/questions/read.ts";
 import type { Offered } from "./allow-in-config.ts";
+import type { FileChangeInfo } from "../../core/schemas/file-change-schemas.ts";
 import type { ModelInfo } from "../../core/schemas/service-schemas.ts";
 import type { Message } from "../../core/sessions.ts";
 import type { CommandUsage } from "./command-usage.ts";
@@ -46,6 +47,10 @@ export interface Front {
   showDetails(n: number | null): Promise<string | null>;
   /** Lets a person choose one of these models, and returns null if they leave; null without a list to choose from. */
   readonly pickModel: PickModel | null;
+  /** Lets a person choose a session, and returns its id, or null if they leave; null without a list to choose from. */
+  readonly pickSession: (() => Promise<string | null>) | null;
+  /** Shows changes of files until the person leaves them; null if lines are printed in its place. */
+  readonly showDiff: ShowDiff | null;
   /**
    * Shows that a command of the person runs, until what it returns is called; `canStop` if an interrupt ends it.
    */
@@ -62,6 +67,8 @@ export type PickModel = (
   models: readonly ModelInfo[],
   current: string | null,
 ) => Promise<PickedModel | null>;
+
+export type ShowDiff = (title: string, changes: readonly FileChangeInfo[]) => Promise<void>;
 
 export interface PickedModel {
   readonly model: string;

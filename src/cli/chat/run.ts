@@ -20,9 +20,10 @@ import type { Secrets } from "../../core/secrets.ts";
 import { waitsFor } from "../../store/records/exchanges/waits-for.ts";
 import type { Store } from "../../store/store.ts";
 import { isUnknownCommand, slashCommand } from "./slash/slash.ts";
+import type { OpenSession } from "./slash/slash-context.ts";
 import { dropped, dropWaiting, noticeUnsent } from "./waiting-lines.ts";
 
-type Outcome = "stay" | "leave" | "failed" | "stopped" | "waiting";
+type Outcome = "stay" | "leave" | "failed" | "stopped" | "waiting" | OpenSession;
 
 export interface ConversationContext extends Talk {
   readonly front: Front;
@@ -38,9 +39,10 @@ export interface ConversationContext extends Talk {
 /**
  * A session until end of file, /exit, /end or a second Ctrl-C. With a terminal a
  * failed exchange is shown and the session continues; without one the rest of the input may depend
- * on the answer that is missing, so the program stops there and its exit code says why.
+ * on the answer that is missing, so the program stops there and its exit code says why. Returns which session comes next; null
+ * for none.
  */
-export async function runConversation(context: ConversationContext): Promise<void> {
+export async function runConversation(context: ConversationContext): Promise<OpenSession | null> {
   const { cli, front } = context;
   const terminal = cli.stdin.isTTY === true;
   if (terminal) {
@@ -71,7 +73,7 @@ export async function runConversation(context: ConversationContext): Promise<voi
           // next output must not come after the prompt
           cli.stdout.print("\n");
         }
-        return;
+        return null;
       }
       if (event.kind === "interrupt") {
         noticeLine(
@@ -80,11 +82,15 @@ export async function runConversation(context: ConversationContext): Promise<voi
         );
       }
       const outcome = await handle(context, event);
+      if (typeof outcome === "object") {
+        dropWaiting(context);
+        return outcome;
+      }
       if (outcome === "leave" || (outcome !== "stay" && !terminal)) {
         if (outcome !== "failed") {
           noticeUnsent(context);
         }
-        return;
+        return null;
       }
       // after a stopped answer, one more Ctrl-C is the second
       interrupted = event.kind === "interrupt" || outcome === "stopped";

@@ -29,6 +29,8 @@ export function openLines(cli: CliContext): Front {
     showDetails: async () =>
       "/show needs the screen, which a terminal has without --plain, REPRISE_PLAIN and TERM=dumb.",
     pickModel: null,
+    pickSession: null,
+    showDiff: null,
     outside: (work) => withTerminalFree(cli, work),
     working: () => () => undefined,
     view: async () => createPlainView(cli),

@@ -231,6 +231,8 @@ export function openScreenFront(options: ScreenOptions): Front {
     ask: async (asked) => asks((on) => on.ask(asked)),
     showDetails: async (n) => (await load()).showDetails(n),
     pickModel: async (models, current) => (await load()).pickModel(models, current),
+    pickSession: async () => (await load()).pickSession(),
+    showDiff: async (title, changes) => (await load()).showDiff(title, changes),
     rewind: async (source) => (await load()).rewind(source),
     outside: (work) => screen.outside(work),
     working: (text, canStop) => shown?.working(text, canStop) ?? (() => undefined),

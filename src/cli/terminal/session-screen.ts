@@ -1,5 +1,5 @@
 import { oneLine } from "../../core/text/terminal-text.ts";
-import type { Asked, ExchangeView, FollowView, PickModel } from "../chat/front.ts";
+import type { Asked, ExchangeView, FollowView, PickModel, ShowDiff } from "../chat/front.ts";
 import type { PickedRewind, RewindSource } from "../output/rewind-choices.ts";
 import { isCommand } from "../chat/slash/slash.ts";
 import { noticeLine } from "../process/context.ts";
@@ -15,7 +15,9 @@ import { createHighlighter, type Highlighter } from "./markdown/highlight.ts";
 import { openAnswerEditor, openEditor, type OpenedEditor } from "./editor/open-editor.ts";
 import type { OwnedScreen, ScreenHandler } from "./screen/open-screen.ts";
 import { createPersonCommand, type PersonCommand } from "./rows/person-command.ts";
+import { diffPages } from "./rows/change-rows.ts";
 import { createModelPicker } from "./picker/model-picker.ts";
+import { createPicker } from "./picker/picker.ts";
 import { createRewindPicker } from "./picker/rewind-picker.ts";
 import { createPager, type PagerResult } from "./screen/pager.ts";
 import { matchesKey, parseKey } from "./pi/keys.ts";
@@ -242,6 +244,21 @@ export class SessionScreen implements ScreenHandler {
     return this.#command.pause(() =>
       screen.full((on) => createModelPicker({ theme, models, current, on })),
     );
+  }
+
+  /** As `Front`. */
+  async pickSession(): Promise<string | null> {
+    const { screen, theme, sessions } = this.#options;
+    const source = await sessions();
+    return this.#command.pause(() =>
+      screen.full<string | null>((on) => createPicker({ theme, source, now: Date.now, on })),
+    );
+  }
+
+  /** As `Front`. */
+  async showDiff(...[title, changes]: Parameters<ShowDiff>): Promise<void> {
+    const { screen, theme } = this.#options;
+    await this.#openPager(title, diffPages(changes, { theme, width: screen.width }));
   }
 
   exchange(): ExchangeView {

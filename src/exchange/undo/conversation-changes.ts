@@ -9,6 +9,8 @@ import type { Principal } from "../../core/principal.ts";
 export interface ConversationChanges {
   /** Returns what the last exchange that changed files changed. */
   changes(): Promise<readonly FileChangeInfo[]>;
+  /** Returns what all exchanges of the session changed together, path by path, without what was undone. */
+  changesOfSession(): Promise<readonly FileChangeInfo[]>;
   /** Returns what calls of a session of the conversation changed in files, by the id of the call. */
   changesOfCalls(calls: {
     readonly session_id: string;
@@ -39,6 +41,14 @@ export function changesOfConversation(
       const from = await source();
       const [last] = await changedExchanges(from, { reference });
       return last === undefined ? [] : changesOfExchange(from, { reference, n: last.n });
+    },
+    changesOfSession: async () => {
+      const reference = session()?.id;
+      if (reference === undefined) {
+        return [];
+      }
+      const { changesOfSession } = await import("./show-changes.ts");
+      return changesOfSession(await source(), { reference });
     },
     changesOfCalls: async (calls) => {
       const { changesOfCalls } = await import("./show-changes.ts");

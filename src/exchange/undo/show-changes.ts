@@ -59,6 +59,26 @@ export async function changesOfExchange(
   return changesOf(source, { session_id, n });
 }
 
+/**
+ * Lists what all exchanges of a session and its sub-agents changed together, path by path; what was undone is not in it.
+ * Error codes: as `resolveSession`.
+ */
+export async function changesOfSession(
+  source: ChangeSource,
+  { reference }: { readonly reference: string },
+): Promise<FileChangeInfo[]> {
+  const { id: session_id } = await source.store.read(resolveSession, { reference });
+  await settleTree(source, session_id);
+  const exchanges = await source.store.read(listChangedExchanges, { session_id });
+  const changes: FileChange[] = [];
+  for (const { n } of exchanges.toReversed()) {
+    changes.push(...(await source.store.read(readFileChanges, { session_id, n })));
+  }
+  const conceal = await readConceal(source.secrets);
+  const made = changes.filter(({ undone_at }) => undone_at === null);
+  return shown({ ...source, conceal }, made);
+}
+
 /** Returns what each of these calls of a session changed; calls that changed nothing are not in it. */
 export async function changesOfCalls(
   source: ChangeSource,

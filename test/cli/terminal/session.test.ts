@@ -37,7 +37,7 @@ describe("a session on a screen", () => {
     screen.type(`${ESC}[A`);
     await screen.until(/^> the next one$/m);
     screen.type(ESC);
-    await screen.until(/^Stopped; what had arrived is kept\.$[^]*^> the next one$[^]*^ready · /m);
+    await screen.until(/^Stopped. The part above is kept\.$[^]*^> the next one$[^]*^ready · /m);
     screen.type("\r");
     await screen.until(/^> the next one$[^]*^a short one$[^]*^ready · /m);
     screen.type(CTRL_C);

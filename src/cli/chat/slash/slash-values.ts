@@ -9,6 +9,9 @@ import { WHEN_RESET } from "./continue.ts";
 import { EVERY_RULE } from "./slash-permission.ts";
 import type { Talk } from "../talk.ts";
 
+/** Shows what all exchanges of a session changed. */
+export const WHOLE_SESSION = "all";
+
 export interface ValuesContext {
   readonly cli: Talk["cli"];
   readonly conversation: Pick<Talk["conversation"], "planned">;
@@ -49,6 +52,7 @@ export function slashValues({ cli, conversation }: ValuesContext): SlashValues {
     cache: async () => SETTING_WORDS.cache.map((value) => ({ value })),
     fallback: async () => SETTING_WORDS.fallback.map((value) => ({ value })),
     continue: async () => [{ value: WHEN_RESET, help: "wait for the end of a limit first" }],
+    diff: async () => [{ value: WHOLE_SESSION, help: "all exchanges of the session" }],
     plan: async () => ["on", "off"].map((value) => ({ value })),
   };
 }

@@ -25,7 +25,7 @@ interface SlashCommand extends CommandUsage {
 
 const COMPACTED: Readonly<Record<Compacted["outcome"], string>> = {
   compacted:
-    "Everything before the last exchange is summarised for the model; all messages stay readable.",
+    "Summarised: of everything before the last exchange the model gets a summary. You can still read all of it.",
   nothing: "There is nothing to summarise before the last exchange.",
   stopped: "Stopped; nothing was summarised.",
 };
@@ -154,8 +154,8 @@ const COMMANDS: readonly SlashCommand[] = [
   },
   {
     name: "compact",
-    help: "summarise older messages (/cost: tokens and price)",
-    brief: "summarise older (or /cost)",
+    help: "summarise older messages (or /context, /cost)",
+    brief: "summarise (/context, /cost)",
     canStop: true,
     run: async ({ cli, conversation, signal }) => {
       const compacted = await conversation.compact(signal);
@@ -172,6 +172,12 @@ const COMMANDS: readonly SlashCommand[] = [
         noticeLine(cli, line);
       }
     },
+  },
+  {
+    name: "context",
+    help: "show what fills the context of the model",
+    isListed: false,
+    run: async (context) => (await import("./context.ts")).contextSlash(context),
   },
   {
     name: "plan",
@@ -197,8 +203,8 @@ const COMMANDS: readonly SlashCommand[] = [
   {
     name: "undo",
     argument: "<exchange>",
-    help: "take back changes of files (/redo: again)",
-    brief: "take back changes (or /redo)",
+    help: "take back changes of files (or /redo, /diff)",
+    brief: "take back changes (or /diff)",
     run: (context, argument) => undo(context, "undo", argument),
   },
   {
@@ -207,6 +213,13 @@ const COMMANDS: readonly SlashCommand[] = [
     help: "make again what was undone",
     isListed: false,
     run: (context, argument) => undo(context, "redo", argument),
+  },
+  {
+    name: "diff",
+    argument: "[all]",
+    help: "show what the last exchange changed, or the session",
+    isListed: false,
+    run: async (context, argument) => (await import("./diff.ts")).diffSlash(context, argument),
   },
   {
     name: "rewind",
@@ -246,15 +259,15 @@ const COMMANDS: readonly SlashCommand[] = [
   {
     name: "continue",
     argument: "[when-reset]",
-    help: "resume the last exchange (or once a limit is over)",
-    brief: "resume the last exchange",
+    help: "resume the last exchange (/retry: after a failure)",
+    brief: "resume the last (or /retry)",
     canStop: true,
     run: continueExchange,
   },
   {
     name: "retry",
     help: "ask the model again after a failure",
-    brief: "ask again after a failure",
+    isListed: false,
     run: async () => "continue",
   },
   {
@@ -279,6 +292,26 @@ const COMMANDS: readonly SlashCommand[] = [
     isListed: false,
     canStop: true,
     run: async (context, query) => (await import("./search.ts")).searchSlash(context, query),
+  },
+  {
+    name: "resume",
+    argument: "<id>",
+    help: "continue another session (/new: begin one; /rename)",
+    brief: "another one (/new, /rename)",
+    run: async (context, id) => (await import("./other-session.ts")).resumeSlash(context, id),
+  },
+  {
+    name: "new",
+    help: "begin a new session here; this one is kept",
+    isListed: false,
+    run: async (context) => (await import("./other-session.ts")).newSlash(context),
+  },
+  {
+    name: "rename",
+    argument: "<name>",
+    help: "name this session",
+    isListed: false,
+    run: async (context, name) => (await import("./other-session.ts")).renameSlash(context, name),
   },
   {
     name: "stop",

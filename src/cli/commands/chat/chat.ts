@@ -26,12 +26,15 @@ import { runConversation } from "../../chat/run.ts";
 import { sendOnce } from "../../chat/send.ts";
 import type { Front } from "../../chat/front.ts";
 import { openLines } from "../../lines/front.ts";
+import type { SessionSource } from "../../terminal/picker/picker-source.ts";
 import type { ScreenOptions } from "../../terminal/screen-options.ts";
 import { createPlainView } from "../../lines/plain-view.ts";
 import { showFailure } from "../../chat/show-failure.ts";
 import { principalOf, folderOfPerson } from "./new-session.ts";
 import { ownSecrets } from "../../process/own-secrets.ts";
 import { withoutQuestions } from "../permission-options.ts";
+import type { OpenSession } from "../../chat/slash/slash-context.ts";
+import { type NextChat, nextChat, sessionsToOpen } from "./next-chat.ts";
 import { promptText } from "../../chat/prompt-text.ts";
 import { questionLines, reasonLine } from "../../output/question-lines.ts";
 import { answerCommandLine, resumeCommand } from "../../process/resume-command.ts";
@@ -61,13 +64,43 @@ export async function chatAction(
 /** Shows the run of a session in the place of a conversation. */
 type WatchRun = (store: Store, session_id: string) => Promise<void>;
 
-/** The way from the options to a session that talks; `sessions resume` comes in here too. */
-export async function chat(input: {
+interface ChatInput {
   cli: CliContext;
   store: Store;
   command: Command;
   options: ChatOptions;
-}): Promise<void> {
+}
+
+/**
+ * The way from the options to a session that talks, and on to others that the person opens in it; `sessions resume` comes in
+ * here too. A session that cannot be opened leaves the one before.
+ */
+export async function chat(input: ChatInput): Promise<void> {
+  let next: NextChat | null = { options: input.options, before: null };
+  while (next !== null) {
+    next = await chatOrBack(input, next);
+  }
+}
+
+async function chatOrBack(
+  input: ChatInput,
+  { options, before }: NextChat,
+): Promise<NextChat | null> {
+  const back = before === null ? null : { options: before, before: null };
+  try {
+    const after = await chatOnce({ ...input, options });
+    return after === "left" ? back : after;
+  } catch (error) {
+    if (!isRepriseError(error) || back === null) {
+      throw error;
+    }
+    noticeLine(input.cli, error.message);
+    return back;
+  }
+}
+
+/** One session. `left`: the person did not enter its folder. */
+async function chatOnce(input: ChatInput): Promise<NextChat | "left" | null> {
   const { cli, store, options } = input;
   const events = options["json=events"] === true;
   const json = options.json === true || events;
@@ -93,7 +126,7 @@ export async function chat(input: {
     confirmChoices: fromOutside.confirmChoices,
   });
   if (chosen === null) {
-    return;
+    return "left";
   }
   const location = databaseLocation(cli, databaseOption(input.command));
   const config = exchangerConfig(cli, store, { location });
@@ -120,6 +153,7 @@ export async function chat(input: {
     confirmation: fromOutside,
   });
   const talk = { cli, conversation, json, events };
+  const sessions = (): Promise<SessionSource> => sessionsToOpen({ cli, store, conversation });
   const answering =
     agent === null
       ? await whoAnswers(cli, conversation.planned())
@@ -150,13 +184,14 @@ export async function chat(input: {
     ask && agent === null && config.sandbox !== undefined
       ? createSandboxNote({ cli, conversation, sandbox: config.sandbox })
       : { beforeSend: async () => {}, hasSandbox: () => null };
+  let next: OpenSession | null = null;
   try {
-    await (!oneExchange
+    next = await (!oneExchange
       ? runConversation({
           ...talk,
           store,
           front: await openFront(
-            { cli, store, conversation, answering, secrets, hasSandbox },
+            { cli, store, conversation, answering, secrets, hasSandbox, sessions },
             options,
           ),
           secrets,
@@ -171,7 +206,7 @@ export async function chat(input: {
           whenLimited: options.whenLimited ?? "fail",
           // its process may also have died since the notes were made
           view: async () => createPlainView(cli, { saysSkips: before.length === 0 }),
-        }));
+        }).then(() => null));
     if (oneExchange && !json) {
       handedIn.show(conversation);
     }
@@ -199,9 +234,13 @@ export async function chat(input: {
     }
   }
   const session = conversation.current();
+  if (next !== null) {
+    return nextChat(input, next, conversation);
+  }
   if (session !== null && !json && (await isActive(store, session.id))) {
     noticeLine(cli, `Resume with: ${resumeCommand(cli, input.command, session.id)}`);
   }
+  return null;
 }
 
 /** The session of `--session` if it runs a plan: it has no conversation. Null for another one. */

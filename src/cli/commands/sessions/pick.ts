@@ -7,7 +7,7 @@ import type { RawTerminal } from "../../process/raw-terminal.ts";
 import { showFull } from "../../terminal/screen/full-screen.ts";
 import { createPicker } from "../../terminal/picker/picker.ts";
 import { createTheme } from "../../terminal/text/themes.ts";
-import { createPickSource } from "./pick-source.ts";
+import { createPickSource } from "../pick-source.ts";
 
 /**
  * The id that a person chose on the screen of a terminal; null if they left.

@@ -1,6 +1,7 @@
 import type { FileChangeInfo } from "../../../core/schemas/file-change-schemas.ts";
 import { plural } from "../../../core/text/text.ts";
 import { oneLine, visible } from "../../../core/text/terminal-text.ts";
+import { whyNoDiff } from "../../output/change-lines.ts";
 import { diffRows } from "./diff-rows.ts";
 import { cutLine } from "../text/fold.ts";
 import { indented, type Layout } from "./tool-rows.ts";
@@ -27,6 +28,25 @@ export function changeRows(
   const left = rows.length - shown.length;
   const more = cutLine(`… ${plural(left, "more row")}, Ctrl-O shows them`, layout.width);
   return indented(left === 0 ? shown : [...shown, theme.dim(more)], (row) => row);
+}
+
+/** Sums up what an exchange changed, and says how to see it and to take it back: `2 files +5 -1 · /undo · /diff`. */
+export function changedSummary(changes: readonly FileChangeInfo[]): string {
+  const files = new Set(changes.map(({ path }) => path)).size;
+  const sum = (of: "added" | "removed"): number =>
+    changes.reduce((total, change) => total + (change[of] ?? 0), 0);
+  return `${plural(files, "file")} +${sum("added")} -${sum("removed")} · /undo · /diff`;
+}
+
+/** All of it for a pager: each file with its diff, or why it has none. */
+export function diffPages(changes: readonly FileChangeInfo[], layout: Layout): string[] {
+  return changes.flatMap((change, at) => [
+    ...(at === 0 ? [] : [""]),
+    layout.theme.bold(cutLine(fileLine(change), layout.width)),
+    ...(change.diff === null
+      ? [layout.theme.dim(cutLine(whyNoDiff(change, false), layout.width))]
+      : diffRows(change.diff, layout)),
+  ]);
 }
 
 /** All of it, in clean lines. */

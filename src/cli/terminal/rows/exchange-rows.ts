@@ -33,6 +33,8 @@ export interface RowsOptions {
   readonly log: CallLog;
   /** Returns what a call changed that has succeeded; null if it can have changed nothing. */
   changesOf(call: ShownCall): Promise<readonly FileChangeInfo[]> | null;
+  /** Changes of a call were read. */
+  onChanges(changes: readonly FileChangeInfo[]): void;
   /** Live rows that replace those of a call; null for others. */
   runningRows(call: ShownCall, layout: Layout): string[] | null;
 }
@@ -155,7 +157,10 @@ export function createExchangeRows(options: RowsOptions): ExchangeRows {
     // a diff that cannot be read is none
     const read = changes
       .then(
-        (found) => shown.changed(found),
+        (found) => {
+          shown.changed(found);
+          options.onChanges(found);
+        },
         () => undefined,
       )
       .then(ready);

@@ -1,4 +1,5 @@
 import type { LiveEvent } from "../../../core/schemas/live.ts";
+import type { FileChangeInfo } from "../../../core/schemas/file-change-schemas.ts";
 import { type Task, tasksOf } from "../../../core/text/tasks.ts";
 import type { QuestionKind } from "../../../core/questions.ts";
 import type { Message } from "../../../core/sessions.ts";
@@ -11,6 +12,7 @@ import { readEvent } from "./read-event.ts";
 import { type AnswerStream, createExchangeRows, type ReadChanges } from "./exchange-rows.ts";
 import { createLiveReader } from "./live-reader.ts";
 import { createProgress, type Every, type Tokens } from "./progress.ts";
+import { changedSummary } from "./change-rows.ts";
 import { callChanges, type ReplayedChanges, replayedChanges } from "./call-changes.ts";
 import { lastExchanges, type ReplayLimits } from "./replay.ts";
 import type { Part } from "../screen/screen.ts";
@@ -93,6 +95,8 @@ export function createExchangeView(options: ExchangeViewOptions): ExchangeView {
   /** The messages that are shown again; null while none are. */
   let replayed: ReplayedChanges | null = null;
   let calls = 0;
+  /** Files that the exchange has changed. */
+  let changedFiles: FileChangeInfo[] = [];
   /** The agent's list: one that is done goes with its exchange. */
   let tasks: readonly Task[] = [];
   /** Lists of calls that run. */
@@ -104,7 +108,8 @@ export function createExchangeView(options: ExchangeViewOptions): ExchangeView {
     ...options,
     width,
     log,
-    runningRows: (call, at) => agents.rows(keyOf(call), at),
+    onChanges: (found) => void changedFiles.push(...found),
+    runningRows: (call, at) => agents.rows(keyOf(call), at, call.text.subject),
     changesOf: (call) => {
       const { facts, changing } = agents.end(keyOf(call));
       call.notes(facts);
@@ -151,11 +156,18 @@ export function createExchangeView(options: ExchangeViewOptions): ExchangeView {
       note(`done in ${inSeconds(spentMs)}${used}`, theme.dim);
     }
     reset();
+    // reads what the calls changed
     await rows.flush("give_up");
+    if (changedFiles.length > 0) {
+      note(changedSummary(changedFiles), theme.dim);
+      changedFiles = [];
+      await rows.flush("give_up");
+    }
   };
   const user = (text: string): void => {
     rows.giveUp();
     reset();
+    changedFiles = [];
     rows.rows("user", userRows(text, layout(), log));
   };
   const steps: Steps = {
@@ -324,7 +336,7 @@ function sentenceOf(ending: Ending): string {
       return "";
     case "stopped":
       return ending.hasAnswer
-        ? "Stopped; what had arrived is kept."
+        ? "Stopped. The part above is kept."
         : "Stopped before an answer came; /continue resumes it.";
     case "asks":
       return [GRAPH_ASKS, ...ending.questions.map((question) => `? ${question}`)].join("\n");

@@ -44,8 +44,8 @@ export interface SubAgentsEnd {
 export interface SubAgents {
   /** Takes an event of a sub-agent, or one about a sub-agent; returns false for another event. */
   heard(event: ExchangeEvent): boolean;
-  /** Draws what runs for a call, as a tree; null if nothing does. */
-  rows(call: CallKey, layout: Layout): string[] | null;
+  /** Draws what runs for a call with this subject, as a tree; null if nothing does. */
+  rows(call: CallKey, layout: Layout, subject: string): string[] | null;
   /** Forgets what ran for the call. */
   end(call: CallKey): SubAgentsEnd;
   /** Sub-agents that run. */
@@ -127,9 +127,9 @@ export function createSubAgents(now: () => number): SubAgents {
       }
       return node !== undefined;
     },
-    rows: (call, layout) => {
+    rows: (call, layout, subject) => {
       const root = nodes.get(keyOf(call));
-      return root === undefined ? null : treeRows(root, layout, now());
+      return root === undefined ? null : treeRows(root, layout, { now: now(), subject });
     },
     end: (call) => {
       const node = nodes.get(keyOf(call));
@@ -155,8 +155,13 @@ interface TreeLine {
   readonly text: string;
 }
 
-function treeRows(root: Node, { theme, width }: Layout, now: number): string[] {
+function treeRows(
+  root: Node,
+  { theme, width }: Layout,
+  { now, subject }: { readonly now: number; readonly subject: string },
+): string[] {
   const lines = [...treeLines(root, 0, now)];
+  const task = subject.startsWith(`${root.name}: `) ? subject.slice(root.name.length + 2) : subject;
   const shown = lines.length > MAX_ROWS ? lines.slice(0, MAX_ROWS - 1) : lines;
   const hidden = lines.length - shown.length;
   const rows = shown.map(({ depth, name, text }) => {
@@ -164,7 +169,9 @@ function treeRows(root: Node, { theme, width }: Layout, now: number): string[] {
     const room = Math.max(1, width - visibleWidth(mark) - 1);
     const named = cutLine(name, room);
     const left = room - visibleWidth(named) - 2;
-    return `${theme.accent(mark)} ${theme.bold(named)}${left > 0 ? `  ${theme.dim(cutLine(text, left))}` : ""}`;
+    // what it does may take the half of the row
+    const begin = depth === 0 && task !== "" ? `${cutLine(task, Math.max(1, left >> 1))} · ` : "";
+    return `${theme.accent(mark)} ${theme.bold(named)}${left > 0 ? `  ${theme.dim(cutLine(`${begin}${text}`, left))}` : ""}`;
   });
   return hidden === 0
     ? rows

@@ -136,6 +136,7 @@ it("[TERM-11] shows calls of tools by what they do and how they ended, whatever 
     "– new_changes g.ts  [6]: Nobody knows",
     "",
     "done in 0 s",
+    "1 file +2 -0 · /undo · /diff",
   ]);
 });
 
@@ -290,12 +291,41 @@ it("[TERM-10] says of a stopped exchange what became of it, and of its calls", a
   ]);
 });
 
+it("[TERM-205] counts what an exchange changed, also if it was stopped or failed, and of that exchange alone", async () => {
+  const { view, printed, started, call, result } = scriptedExchange({
+    changes: async ({ call_ids }) =>
+      new Map(call_ids.map((id) => [id, [{ ...CHANGE, path: `${id}.ts`, added: 2, removed: 1 }]])),
+  });
+  const summaries = (): string[] => printed.filter((row) => row.includes("/undo"));
+  const edit = (id: string): void => {
+    call(id, "edit_file", { path: `${id}.ts` });
+    result(id, "edit_file");
+  };
+  started();
+  edit("1");
+  edit("2");
+  await view.finish({ state: "stopped", answer: "" } as ExchangeResult);
+  expect(summaries()).toEqual(["2 files +4 -2 · /undo · /diff"]);
+  expect(printed.at(-1)).toBe(summaries()[0]);
+  view.user("again");
+  started();
+  edit("3");
+  await view.fail();
+  expect(summaries().slice(1)).toEqual(["1 file +2 -1 · /undo · /diff"]);
+  view.user("nothing");
+  started();
+  call("4", "read_file", { path: "a.ts" });
+  result("4", "read_file");
+  await view.finish(DONE);
+  expect(summaries()).toHaveLength(2);
+});
+
 it("[TERM-15] shows sub-agents as a tree, and at the end how many calls they made", async () => {
   const { view, clock, live, show, started, call, result, printed } = scriptedExchange();
   started();
   call("d", "delegate", { persona: "reviewer", task: "check a.ts" });
   show({ type: "child_waiting", call_id: "d", running: 4 });
-  expect(live()[0]).toBe("• sub-agent  0 s · waits, 4 run already");
+  expect(live()[0]).toBe("• sub-agent  reviewer: check a.ts · 0 s · waits, 4 run already");
   show({ type: "child", call_id: "d", child_session_id: CHILD, persona_name: "reviewer" });
   call("1", "read_file", { path: "a.ts" }, CHILD);
   clock.ms = 3000;
@@ -316,7 +346,7 @@ it("[TERM-15] shows sub-agents as a tree, and at the end how many calls they mad
   );
   clock.ms = 5000;
   expect(live()).toEqual([
-    "• reviewer  5 s · 2 calls · asks again (3 of 3): overloaded",
+    "• reviewer  check a.ts · 5 s · 2 calls · asks again (3 of 3): overloaded",
     "  └ tester  2 s · 1 call · run_command npm test",
     expect.stringContaining("Sub-agents work 5 s"),
   ]);

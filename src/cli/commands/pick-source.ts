@@ -1,48 +1,48 @@
-import { DEFAULT_LIST_LIMIT, MAX_LIST_LIMIT } from "../../../core/limits.ts";
-import type { MessageInfo } from "../../../core/schemas/schemas.ts";
-import { PLAN_AGENT } from "../../../core/plan-runs.ts";
-import { MAX_SEARCH_RESULTS, searchWords } from "../../../core/search/search.ts";
-import type { Session } from "../../../core/sessions.ts";
-import { oneLine } from "../../../core/text/terminal-text.ts";
-import { isStorableText, plural } from "../../../core/text/text.ts";
-import { readMessagePage } from "../../../store/records/messages/message-page.ts";
-import { deleteSessionTree, previewDeletion } from "../../../store/records/sessions/delete-tree.ts";
+import { DEFAULT_LIST_LIMIT, MAX_LIST_LIMIT } from "../../core/limits.ts";
+import type { MessageInfo } from "../../core/schemas/schemas.ts";
+import { PLAN_AGENT } from "../../core/plan-runs.ts";
+import { MAX_SEARCH_RESULTS, searchWords } from "../../core/search/search.ts";
+import type { Session } from "../../core/sessions.ts";
+import { oneLine } from "../../core/text/terminal-text.ts";
+import { isStorableText, plural } from "../../core/text/text.ts";
+import { readMessagePage } from "../../store/records/messages/message-page.ts";
+import { deleteSessionTree, previewDeletion } from "../../store/records/sessions/delete-tree.ts";
 import {
   type ListInput,
   type ListPosition,
   listSessions,
-} from "../../../store/records/sessions/list.ts";
-import type { ListFilters } from "../../../store/records/sessions/list-filters.ts";
-import { readSession, sessionNotFound } from "../../../store/records/sessions/read.ts";
-import { readOrigins } from "../../../store/records/sessions/trees/family-tree.ts";
-import { forkRequested } from "../../../store/checkpoints/forks/fork-requested.ts";
-import { patchSession } from "../../../store/records/sessions/patch.ts";
-import { countSubagents } from "../../../store/records/sessions/trees/subagents.ts";
-import type { SearchResult } from "../../../store/records/search/find.ts";
-import { searchMessages } from "../../../store/search.ts";
-import type { Project } from "../../../store/project-id.ts";
-import type { Store } from "../../../store/store.ts";
-import type { CliContext } from "../../process/context.ts";
-import { keptAfter } from "../forget-kept.ts";
+} from "../../store/records/sessions/list.ts";
+import type { ListFilters } from "../../store/records/sessions/list-filters.ts";
+import { readSession, sessionNotFound } from "../../store/records/sessions/read.ts";
+import { readOrigins } from "../../store/records/sessions/trees/family-tree.ts";
+import { forkRequested } from "../../store/checkpoints/forks/fork-requested.ts";
+import { patchSession } from "../../store/records/sessions/patch.ts";
+import { countSubagents } from "../../store/records/sessions/trees/subagents.ts";
+import type { SearchResult } from "../../store/records/search/find.ts";
+import { searchMessages } from "../../store/search.ts";
+import type { Project } from "../../store/project-id.ts";
+import type { Store } from "../../store/store.ts";
+import type { CliContext } from "../process/context.ts";
+import { keptAfter } from "./forget-kept.ts";
 import {
   type PickedHit,
   type PickedSession,
   type Place,
   PLACES,
-} from "../../terminal/picker/picked-sessions.ts";
-import type { PickerFilters } from "../../terminal/picker/picker-filters.ts";
+} from "../terminal/picker/picked-sessions.ts";
+import type { PickerFilters } from "../terminal/picker/picker-filters.ts";
 import type {
   HitSearch,
   Preview,
   PreviewMessage,
   SessionPages,
   SessionSource,
-} from "../../terminal/picker/picker-source.ts";
-import { isSearchOn } from "../../process/search.ts";
-import { wrongUsage } from "../../process/wrong-usage.ts";
-import { statesOf } from "../../output/facts.ts";
-import { answererOf, withTilde } from "../../output/table.ts";
-import { localPrincipal } from "../../../core/principal.ts";
+} from "../terminal/picker/picker-source.ts";
+import { isSearchOn } from "../process/search.ts";
+import { wrongUsage } from "../process/wrong-usage.ts";
+import { statesOf } from "../output/facts.ts";
+import { answererOf, withTilde } from "../output/table.ts";
+import { localPrincipal } from "../../core/principal.ts";
 
 /** Messages of a preview, and the bytes that are read for them. */
 const PREVIEW_MESSAGES = 12;
