@@ -67,7 +67,7 @@ describe("an exchange of another process", () => {
     await terminal.shows(/Stopping: exchange 2\n/);
     const { code, stderr } = await running.finished;
     expect(code).toBe(1);
-    expect(stderr).toContain("Stopped; what had arrived is kept.");
+    expect(stderr).toContain("Stopped. The part above is kept.");
     terminal.type("/stop\r");
     await terminal.shows(/No exchange is queued or running[^\n]*\n> $/);
     terminal.type(CTRL_D);

@@ -162,7 +162,7 @@ describe("typing in a terminal", () => {
     terminal.type("half");
     terminal.type(CTRL_C);
     await terminal.shows(
-      /Stopped; what had arrived is kept\.\n2 lines dropped, not sent\.\n> half$/,
+      /Stopped. The part above is kept\.\n2 lines dropped, not sent\.\n> half$/,
     );
     terminal.type(" a line\r");
     await terminal.shows(/ a line\nshort\n> $/);

@@ -93,7 +93,7 @@ describe.skipIf(!canMakeTerminal)("in a terminal (needs util-linux' script)", ()
     terminal.type("the question\r");
     await terminal.shows(/\nw0 w1 w2 /);
     terminal.type(CTRL_C);
-    await terminal.shows(/Stopped; what had arrived is kept\.\n> $/);
+    await terminal.shows(/Stopped. The part above is kept\.\n> $/);
     terminal.type("the next\r");
     await terminal.shows(/\na short one\n> $/);
     terminal.type(CTRL_C);

@@ -20,7 +20,7 @@ describe("an exchange that is stopped", () => {
       const stopped = await running.stop(signal);
       expect(stopped).toMatchObject({ code: 1, signal: null });
       expect(stopped.stderr).toBe(
-        `Stopped; what had arrived is kept.\nResume with: reprise --session ${ID}\n`,
+        `Stopped. The part above is kept.\nResume with: reprise --session ${ID}\n`,
       );
       const partial = stopped.stdout.trimEnd();
       const detail = await detailOf(home, ID);
@@ -64,7 +64,7 @@ describe("an exchange that is stopped", () => {
       .finished;
     expect(piped).toMatchObject({ stdout: "w0 w1" });
     expect(piped.stderr).toBe(
-      `Stopped; what had arrived is kept.\nResume with: reprise --session ${ID}\n`,
+      `Stopped. The part above is kept.\nResume with: reprise --session ${ID}\n`,
     );
     const detail = await detailOf(home, ID);
     expect(detail.activity).toBe("idle");

@@ -44,10 +44,7 @@ export async function askQuestions(
     const place = { index: questions.indexOf(question) + 1, count: questions.length };
     const given = await askOne(context, { question, offered, folder, place });
     if (given === "open") {
-      noticeLine(
-        cli,
-        "The question stays open. /continue asks it again, and a new message withdraws it.",
-      );
+      noticeLine(cli, "The question stays open. /continue asks it again; a new message drops it.");
       for (const { id } of left) {
         later.add(id);
       }

@@ -102,7 +102,7 @@ export function createPlainView(
           cli,
           result.answer === ""
             ? "Stopped before an answer came; the session can be continued."
-            : "Stopped; what had arrived is kept.",
+            : "Stopped. The part above is kept.",
         );
       }
     },

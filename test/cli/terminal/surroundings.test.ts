@@ -50,7 +50,7 @@ it("[TERM-70] [TERM-71] [TERM-72] uses the theme of the config, names the sessio
   screen.type("q");
   await screen.until(/^ready · /m);
   screen.type("/show 7\r");
-  await screen.until(/^Nothing is kept under the number 7\.$/m);
+  await screen.until(/^There is no call \[7\]\.$/m);
   screen.type("/permission all\r");
   await screen.until(/^ready · .* · mode all/m);
   screen.type(CTRL_D);

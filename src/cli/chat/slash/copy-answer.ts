@@ -37,7 +37,7 @@ export async function copyAnswer(
     return `The answer has ${bytes} bytes, and terminals take ${MAX_BYTES}; /export writes the session to a file.`;
   }
   terminal.draw(clipboardSequence(text, env["TMUX"] !== undefined));
-  return `Copied: ${bytes} bytes of the last answer, if the terminal allows it.`;
+  return `Copied: ${bytes} bytes of the last answer. If pasting gives nothing, the terminal does not allow it.`;
 }
 
 async function lastAnswer(store: Store, reference: string): Promise<string | null> {

@@ -16,7 +16,7 @@ export interface QuestionParts {
   readonly diff: readonly DiffLine[] | null;
   /** Lines of a text, or of a command. */
   readonly body: readonly string[];
-  /** Lines of the program about a command, such as where it runs. */
+  /** Lines of the program about a command, such as its folder and its sandbox. */
   readonly about: readonly string[];
 }
 
@@ -25,7 +25,7 @@ const MAX_ABOUT = 8;
 
 /**
  * Divides a question. The sentence about the built-in rule is left out, which asks about each change; the pager has all of
- * the text. What is not as the program's own tools write it stays as it is.
+ * the text. A text of another form than that of the built-in tools is left unchanged.
  */
 export function partsOf(asked: Asked): QuestionParts {
   const { permission } = asked;

@@ -56,7 +56,7 @@ export function wholeRows(question: ShownQuestion, place: TextPlace): string[] {
   ];
 }
 
-/** The first line in a rule, with how many lines change. What does not fit into it is folded as foreign text. */
+/** The first line in a rule, with how many lines change. A longer one continues as foreign text. */
 function headRows(
   { title, diff }: QuestionParts,
   kind: ShownQuestion["kind"],

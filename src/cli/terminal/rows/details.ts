@@ -19,7 +19,7 @@ export function createDetails(
     }
     return n === null
       ? "There is nothing to open yet: Ctrl-O opens the last tool call."
-      : `Nothing is kept under the number ${n}.`;
+      : `There is no call [${n}].`;
   };
   return {
     /** Shows the n-th until the person leaves it, the last one for null; else says why it cannot. */

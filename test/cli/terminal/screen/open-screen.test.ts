@@ -114,7 +114,7 @@ it("[TERM-206] draws what is typed at once, before what keys need is loaded", as
   await vi.waitFor(() => expect(drawnAtLoad).toContain("[4G h"));
   terminal.write("el");
   await vi.waitFor(() => expect(screen.earlyText()).toBe("hel"));
-  // what is no text, and all after it, waits for the editor
+  // another key, and all after it, waits for the editor
   terminal.write("l\u001b[Ao");
   terminal.write("!");
   await vi.waitFor(() => expect(screen.earlyText()).toBe("hell"));
