@@ -4,7 +4,9 @@ import type { AddressInfo } from "node:net";
 import { expect, it, onTestFinished } from "vitest";
 
 import { freshHome } from "../helpers/reprise.ts";
+import { openScreen } from "../helpers/screen.ts";
 import { detailOf, idLike } from "../helpers/sessions/seed.ts";
+import { CTRL_D } from "../helpers/terminal.ts";
 
 async function refusingAddress(): Promise<{ host: string; url: string }> {
   const server = createServer((_request, response) => {
@@ -26,6 +28,22 @@ it("[CLI-61] a refusal without a key names the variable and the host that was as
   expect(code).toBe(1);
   expect(stderr).toContain(`Set OPENAI_API_KEY. The request was sent to ${host}. `);
   expect(stderr).not.toContain("secret");
+});
+
+it("[CLI-480] a terminal says at once that the model has no key", async () => {
+  const screen = openScreen(freshHome({ REPRISE_MODEL: "openai:gpt-5" }), "reprise", {
+    columns: 120,
+  });
+  await screen.until(
+    /^This model needs a key\. Set OPENAI_API_KEY [^]*^\/connect sets one up here\.$[^]*^ready · /m,
+  );
+  screen.type(CTRL_D);
+  expect(await screen.finished).toBe(0);
+  const keyed = { REPRISE_MODEL: "openai:gpt-5", OPENAI_API_KEY: "test" };
+  const other = openScreen(freshHome(keyed), "reprise", { columns: 120 });
+  expect(await other.until(/^ready · /m)).not.toContain("needs a key");
+  other.type(CTRL_D);
+  expect(await other.finished).toBe(0);
 });
 
 it("[CLI-62] [CLI-292] says that the address of a server is not used without a model", async () => {

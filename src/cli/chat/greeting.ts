@@ -1,9 +1,11 @@
 import { oneLine } from "../../core/text/terminal-text.ts";
 import { threadId } from "../../core/threads.ts";
 import { isFolder } from "../../workspace/files/is-folder.ts";
+import { isRepriseError } from "../../core/errors.ts";
 import { isDemo } from "../../rules/models/name.ts";
+import { modelSettings } from "../../rules/models/settings.ts";
 import { workFolder } from "../../rules/trust/wide-folder.ts";
-import { trustSource } from "../process/config.ts";
+import { settingsOf, trustSource } from "../process/config.ts";
 import type { CliContext } from "../process/context.ts";
 import { FOLDER_MISSING, limitText } from "./folder-limit.ts";
 import { plural } from "../../core/text/text.ts";
@@ -40,7 +42,25 @@ export async function greeting(input: {
       "To use one, run `reprise setup`, or /connect here.",
     );
   }
-  return lines;
+  return model === null ? lines : [...lines, ...(await keyLines(cli, repo_path, model))];
+}
+
+/** Says that the model has no key, which the first message would be refused for. */
+async function keyLines(
+  cli: CliContext,
+  repo_path: string | null,
+  name: string,
+): Promise<string[]> {
+  try {
+    const { models } = await settingsOf(cli).at(repo_path);
+    modelSettings({ name, config: models });
+    return [];
+  } catch (error) {
+    if (!isRepriseError(error)) {
+      throw error;
+    }
+    return error.code === "model_key_missing" ? [error.message, "/connect sets one up here."] : [];
+  }
 }
 
 async function folderLine(cli: CliContext, repo_path: string | null): Promise<string> {
