@@ -2,7 +2,7 @@ import type { JSONRPCMessage } from "@modelcontextprotocol/client";
 
 /** Messages that a server may send unasked at once, and more of them in each second. */
 const NOTICES = { max: 1000, perSecond: 200 };
-const REQUESTS = { max: 100, perSecond: 10 };
+const REQUESTS = { max: 1000, perSecond: 10 };
 
 /**
  * Returns a check of what a server sends unasked. Notifications that are too many are dropped: progress is all that is lost. Too

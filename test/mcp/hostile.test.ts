@@ -203,7 +203,7 @@ describe("[MCP-120] a server that sends too much unasked", () => {
     const { call } = openServers({ bad: hostile("pings", file) });
     await expect(call("act", 60_000)).rejects.toThrow("it asks too much at once");
     const answers = notedIn(file).filter((line) => line.startsWith("answer"));
-    expect(answers.length).toBeLessThan(2000);
+    expect(answers.length).toBeLessThan(3000);
   });
 
   it("is ended if its questions are large: an answer to one permits no more of them", async () => {

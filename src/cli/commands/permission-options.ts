@@ -1,4 +1,4 @@
-import type { Question } from "../../core/questions.ts";
+import type { Asking } from "../../core/questions.ts";
 import { isServerTool } from "../../core/tools.ts";
 import { PERMISSION_MODES, type PermissionMode } from "../../core/permissions.ts";
 import { parseCallPattern, ruleText } from "../../rules/permissions/rule.ts";
@@ -12,7 +12,7 @@ const WITHOUT_QUESTIONS =
   "To let the agent change files in its folder without a question, use --permission edits; with auto it also runs commands in a sandbox. To let it run a command, use --allow, such as --allow 'run_command(npm test)'.";
 
 /** Said of an exchange without a terminal that waits for a permission: what would have spared its questions. */
-export function withoutQuestions(open: readonly Pick<Question, "permission">[]): readonly string[] {
+export function withoutQuestions(open: readonly Pick<Asking, "permission">[]): readonly string[] {
   const asked = open.flatMap(({ permission }) => permission?.tool ?? []);
   const ofServers = [...new Set(asked.filter(isServerTool))];
   return [
