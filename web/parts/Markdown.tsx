@@ -3,7 +3,7 @@ import { Marked, type Token, type Tokens } from "marked";
 import type { JSX } from "preact";
 import { useLayoutEffect, useMemo, useRef } from "preact/hooks";
 
-import { CodeBlock } from "./CodeBlock.tsx";
+import { CodeBlock } from "./code/CodeBlock.tsx";
 import { SYNTAX, tokensOf } from "./tokens.ts";
 
 /**

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 
 import { diffLines } from "../../../web/parts/diff-lines.ts";
-import { highlight } from "../../../web/parts/highlight.ts";
+import { highlight } from "../../../web/parts/code/highlight.ts";
 
 describe("parts of the page", () => {
   it("[PAGE-65] gives each line of a diff its sign and its numbers in both files", () => {

@@ -2,7 +2,7 @@ import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 import { useLayoutEffect } from "preact/hooks";
 
-import { CopyButton } from "./CopyButton.tsx";
+import { CopyButton } from "../CopyButton.tsx";
 import type * as highlighter from "./highlight.ts";
 
 interface CodeBlockProps {
@@ -26,7 +26,7 @@ export function CodeBlock({ text, language }: CodeBlockProps): JSX.Element {
     }
     const colour = async (): Promise<void> => {
       // without the colours, the code is plain
-      library ??= await import("./highlight.ts").catch(() => null);
+      library ??= await import("./code-colors.ts").catch(() => null);
       const runs = library?.highlight(text, language.toLowerCase()) ?? null;
       coloured.value = runs === null ? null : { text, runs };
     };
