@@ -19,9 +19,6 @@ interface ViewOptions {
   readonly changed: (call_id: string) => Promise<readonly ChangedText[]>;
 }
 
-/** Time between two updates of what a command prints. */
-const OUTPUT_MS = 100;
-
 /** Shows a session from its live feed: each thing is shown once and in order, also of exchanges that others run. */
 export class SessionView {
   readonly #options: ViewOptions;
@@ -37,7 +34,6 @@ export class SessionView {
   #isOver = false;
   #sending: Promise<void> = Promise.resolve();
   #changed = Promise.withResolvers<void>();
-  #output: NodeJS.Timeout | null = null;
 
   constructor(options: ViewOptions) {
     this.#options = options;
@@ -84,7 +80,6 @@ export class SessionView {
       }
     } finally {
       this.#isOver = true;
-      clearTimeout(this.#output ?? undefined);
       this.#tell();
     }
   }
@@ -110,16 +105,6 @@ export class SessionView {
   /** Leaves out the next message with this text, which the client shows itself. */
   expect(text: string | null): void {
     this.#sent = text;
-  }
-
-  /** Shows what a command prints, some times a second. */
-  output({ call_id, text }: { readonly call_id: string; readonly text: string }): void {
-    this.#updates.output(call_id, text);
-    this.#output ??= setTimeout(() => {
-      this.#output = null;
-      this.#updates.showOutput();
-      void this.flush();
-    }, OUTPUT_MS);
   }
 
   /** Ends calls that have no result, when their exchange does not run any more. */

@@ -72,7 +72,6 @@ async function send(turn: Turn, text: string | null): Promise<Paused> {
   const live: Live = {
     listener: (event) => void heard(turn, event),
     signal,
-    onOutput: (output) => view.output(output),
     // a client cannot take back what it was sent
     textIsFinal: true,
   };

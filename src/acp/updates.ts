@@ -36,9 +36,7 @@ export class Updates implements EventSink {
   /** How often the id of a call has come: models use one again, and the protocol's are unique. */
   readonly #uses = new Map<string, number>();
   /** Calls that have no result, with what they have printed. */
-  readonly #running = new Map<string, { readonly call: ToolCall; text: string; isNew: boolean }>();
-  /** Output that comes before its call was shown. */
-  readonly #early = new Map<string, string>();
+  readonly #running = new Map<string, { readonly call: ToolCall; text: string }>();
 
   constructor(heard: Heard, folder: () => string | null) {
     this.#heard = heard;
@@ -58,14 +56,16 @@ export class Updates implements EventSink {
     return uses === 1 ? call_id : `${call_id}:${uses}`;
   }
 
-  /** Output of a command while it runs. */
-  output(call_id: string, text: string): void {
+  output(call_id: string, text: string, missing: number): void {
     const run = this.#running.get(call_id);
-    if (run === undefined) {
-      this.#early.set(call_id, ((this.#early.get(call_id) ?? "") + text).slice(-MAX_OUTPUT));
-    } else {
-      run.text = (run.text + text).slice(-MAX_OUTPUT);
-      run.isNew = true;
+    if (run !== undefined) {
+      const gap = missing === 0 ? "" : `… ${missing} lines are not shown here …\n`;
+      run.text = (run.text + gap + text).slice(-MAX_OUTPUT);
+      this.#add({
+        sessionUpdate: "tool_call_update",
+        toolCallId: this.toolCallId(call_id),
+        content: [textContent(run.text)],
+      });
     }
   }
 
@@ -82,20 +82,6 @@ export class Updates implements EventSink {
       });
     }
     this.#running.clear();
-  }
-
-  /** Adds the output that has come since the last time. */
-  showOutput(): void {
-    for (const [call_id, run] of this.#running) {
-      if (run.isNew) {
-        run.isNew = false;
-        this.#add({
-          sessionUpdate: "tool_call_update",
-          toolCallId: this.toolCallId(call_id),
-          content: [textContent(run.text)],
-        });
-      }
-    }
   }
 
   reasoning(messageId: string, piece: string): void {
@@ -137,9 +123,7 @@ export class Updates implements EventSink {
       return;
     }
     this.#uses.set(id, (this.#uses.get(id) ?? 0) + 1);
-    const text = this.#early.get(id) ?? "";
-    this.#early.delete(id);
-    this.#running.set(id, { call, text, isNew: text !== "" });
+    this.#running.set(id, { call, text: "" });
     if (tasksOf(call) !== null) {
       return;
     }

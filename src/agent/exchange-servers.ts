@@ -43,7 +43,7 @@ export function serverToolsOf(
   servers: Servers | null,
   building: AgentOfExchange,
 ): ServerTools | null {
-  const { options, prepared, request, live, report, tuple } = context;
+  const { options, held, prepared, request, live, report, tuple } = context;
   const stored = storedPrefix(tuple?.checkpoint.channel_values[PREFIX_CHANNEL]);
   const known = stored?.tools.filter((tool) => isServerTool(tool.function.name)) ?? [];
   if (servers === null && known.length === 0) {
@@ -60,7 +60,8 @@ export function serverToolsOf(
     asks: building.asks,
     isGivenBack: () => isGivenBack(request.claim !== undefined, live),
     onProblem: (sentence) => report({ type: "notice", sentence: prepared.conceal(sentence) }),
-    onOutput: (call_id, text) => live.onOutput?.({ call_id, text: prepared.conceal(text) }),
+    onOutput: (call_id, text) =>
+      live.onOutput?.({ session_id: held.session.id, call_id, text: prepared.conceal(text) }),
   });
 }
 

@@ -220,7 +220,11 @@ function openAgent({ context, models, commands, servers, children }: Opening): D
             commands,
             record: createCommandRecorder(recording),
             onOutput: (call_id, text) =>
-              context.live.onOutput?.({ call_id, text: prepared.conceal(text) }),
+              context.live.onOutput?.({
+                session_id: session.id,
+                call_id,
+                text: prepared.conceal(text),
+              }),
           },
     asking: {
       store: options.store,

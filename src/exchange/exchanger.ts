@@ -113,14 +113,21 @@ export function isFromTerminal({
 /** A call that may have taken effect; a graph of others says no more of it. */
 export type RepeatedCall = MadeCall & Partial<CallFacts>;
 
+export interface CallOutput {
+  /** The session of the call: ids of calls are unique in one alone. */
+  readonly session_id: string;
+  readonly call_id: string;
+  readonly text: string;
+}
+
 export interface Live {
   readonly listener: ExchangeListener;
   /**
    * Aborting stops the exchange and keeps the text that had arrived; the session can be continued.
    */
   readonly signal: AbortSignal;
-  /** Gets what a command prints, as it comes, in whole lines. */
-  readonly onOutput?: (output: { readonly call_id: string; readonly text: string }) => void;
+  /** Gets what a command prints, as it comes, in whole lines; of sub-agents too. */
+  readonly onOutput?: (output: CallOutput) => void;
   /** `ask` for an exchange that a person began at a terminal, else `never`, if it is not given. */
   readonly repeats?: Repeats | undefined;
   /**

@@ -27,6 +27,7 @@ export async function startNode(home: Home, args: readonly string[], options?: P
     });
   return {
     service,
+    url,
     client,
     queue,
     post: async (id: string, content: string): Promise<QueuedExchangeInfo> => {

@@ -201,8 +201,8 @@ function snapshotOfSession({
   questions,
   seq,
 }: Polled & { seq: number }): Snapshot {
-  const state = { calls: [], usage: null, retry: null, reasoning: null, text: null, last_seq: seq };
-  const data = { session, exchange, questions: [...questions], ...state };
+  const state = { usage: null, retry: null, reasoning: null, text: null, last_seq: seq };
+  const data = { session, exchange, questions: [...questions], calls: [], outputs: [], ...state };
   return { id: NO_POSITION, event: "snapshot", data };
 }
 

@@ -1,5 +1,8 @@
 import type { LiveEvent, MessageInfo } from "../../src/entries/client.ts";
 
+/** Lines of a call's output that are kept, with the empty one at the end. */
+const OUTPUT_LINES = 21;
+
 type DataOf<Name extends LiveEvent["event"]> = Extract<LiveEvent, { event: Name }>["data"];
 type Snapshot = DataOf<"snapshot">;
 
@@ -52,6 +55,8 @@ function changed(
       return { ...state, questions: withQuestion(state.questions, event.data) };
     case "tool_call":
       return { ...state, calls: withCall(state.calls, event.data) };
+    case "output":
+      return { ...state, outputs: withOutput(state.outputs, event.data) };
     case "usage":
       return { ...state, usage: event.data };
     case "retry":
@@ -125,12 +130,14 @@ function codePoints(text: string): number {
 }
 
 function afterMessage(state: SessionState, message: MessageInfo): SessionState {
-  const { seq, message_id, call_id } = message;
+  const { seq, message_id, call_id, role } = message;
   return {
     ...state,
     seq: Math.max(state.seq, seq),
     text: state.text?.message_id === message_id ? null : state.text,
     reasoning: state.reasoning?.message_id === message_id ? null : state.reasoning,
+    // the last lines stay until something follows the results
+    outputs: role === "tool" ? state.outputs : [],
     // a call that asked a person has no other end
     calls: state.calls.filter((call) => call.call_id !== call_id || call.status !== "running"),
   };
@@ -138,9 +145,12 @@ function afterMessage(state: SessionState, message: MessageInfo): SessionState {
 
 function afterExchange(state: SessionState, exchange: DataOf<"exchange">): SessionState {
   const isSame = state.exchange?.n === exchange.n;
-  return exchange.state === "running" && isSame
-    ? { ...state, exchange }
-    : { ...state, exchange, calls: [], usage: null, retry: null, reasoning: null };
+  if (exchange.state === "running" && isSame) {
+    return { ...state, exchange };
+  }
+  // what a call had printed that was stopped has no other place
+  const outputs = isSame ? state.outputs : [];
+  return { ...state, exchange, outputs, calls: [], usage: null, retry: null, reasoning: null };
 }
 
 function withReasoning(
@@ -148,6 +158,17 @@ function withReasoning(
   { message_id, text }: DataOf<"reasoning">,
 ): SessionState["reasoning"] {
   return { message_id, text: before?.message_id === message_id ? before.text + text : text };
+}
+
+/** Adds lines to those of a call; the oldest ones go. */
+function withOutput(
+  outputs: SessionState["outputs"],
+  now: DataOf<"output">,
+): SessionState["outputs"] {
+  const before = outputs.find(({ call_id }) => call_id === now.call_id);
+  const text = (before?.text ?? "") + now.text;
+  const last = { ...now, text: text.split("\n").slice(-OUTPUT_LINES).join("\n") };
+  return [...outputs.filter((output) => output !== before), last];
 }
 
 function withQuestion(

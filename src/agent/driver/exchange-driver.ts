@@ -79,6 +79,12 @@ export function createExchangeDriver(options: ThreadHolderOptions) {
           work: (thread) =>
             work(thread, {
               ...live,
+              onOutput: (output) => {
+                if (output.session_id === session_id) {
+                  reporter.live?.printed(output);
+                }
+                live.onOutput?.(output);
+              },
               repeats: live.repeats ?? (isAttended ? "ask" : "never"),
               signal: AbortSignal.any([live.signal, thread.held.stop]),
             }),

@@ -78,6 +78,8 @@ export function createLiveScreen(options: LiveScreenOptions): LiveScreen {
       text.breakLine();
     },
     call: (call) => line(toolCallLine(call)),
+    // a reader of lines gets the result
+    output: () => undefined,
     result: ({ status, content }, call) =>
       line(resultLine({ name: call?.name ?? "a tool", status, content })),
     exchange: (exchange) => line(exchangeLine(exchange)),

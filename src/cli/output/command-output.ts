@@ -1,8 +1,7 @@
-import { visible } from "../../core/text/terminal-text.ts";
+import { outputLine } from "../../core/text/output-line.ts";
 
-/** Lines of one command that a terminal shows while it runs, and characters of each. */
+/** Lines of one command that a terminal shows while it runs. */
 const MAX_LINES = 200;
-const MAX_CHARACTERS = 500;
 
 /** Prints what commands print, each line after a mark: none of it can pass for a line of the program. */
 export function createCommandOutput(print: (line: string) => void) {
@@ -20,11 +19,4 @@ export function createCommandOutput(print: (line: string) => void) {
       }
     },
   };
-}
-
-/** Returns what is seen at the end of a line that draws over itself, such as a progress bar. */
-export function outputLine(line: string): string {
-  const last = line.replace(/\r+$/, "").split("\r").at(-1) ?? "";
-  const text = visible(last.slice(0, MAX_CHARACTERS).toWellFormed());
-  return last.length > MAX_CHARACTERS ? `${text}…` : text;
 }

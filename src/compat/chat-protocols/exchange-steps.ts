@@ -109,6 +109,7 @@ export function createExchangeSteps(n: number, known: readonly string[]): Exchan
       question: note,
       // calls come with their message
       call: nothing,
+      output: nothing,
       exchange: nothing,
       usage: nothing,
       retry: (again) => {

@@ -5,6 +5,8 @@ import type { ErrorCode } from "../errors.ts";
 export interface LiveState {
   /** The calls of the last answer, in its order. */
   readonly calls: readonly LiveCall[];
+  /** Output of calls whose result is not stored; absent in what an earlier version has stored. */
+  readonly outputs?: readonly LiveOutput[];
   /** Tokens that the exchange has used so far, without its sub-agents. */
   readonly usage: { readonly input_tokens: number; readonly output_tokens: number };
   /** Why the model is asked again; null if it is not. */
@@ -27,6 +29,15 @@ export interface LiveCall extends CallFacts {
   readonly args: unknown;
   readonly status: LiveCallStatus;
   readonly duration_ms: number | null;
+}
+
+/** The last lines that a call has printed. */
+export interface LiveOutput {
+  readonly call_id: string;
+  /** Lines that it printed before them. */
+  readonly lines_before: number;
+  /** Whole lines with their line feeds, as `outputLine` gives them: 20 of them and 4,096 bytes in UTF-8 at most. */
+  readonly text: string;
 }
 
 export interface LiveRetry {

@@ -31,6 +31,12 @@ const Call = Type.Object(
   closed,
 );
 
+/** Whole lines that a call has printed, cleaned; `lines_before` counts those before them. */
+const Output = Type.Object(
+  { call_id: Type.String(), lines_before: count(), text: Type.String() },
+  closed,
+);
+
 const Usage = Type.Object({ n: n(), input_tokens: count(), output_tokens: count() }, closed);
 export type LiveUsage = Static<typeof Usage>;
 
@@ -52,6 +58,7 @@ export const LiveSnapshot = Type.Object(
     exchange: orNull(named(ExchangeInfo)),
     questions: Type.Array(named(QuestionInfo)),
     calls: Type.Array(Call),
+    outputs: Type.Array(Output),
     usage: nullable(Usage),
     retry: nullable(Retry),
     reasoning: nullable(Reasoning),
@@ -71,6 +78,7 @@ const DATA = {
   exchange: named(ExchangeInfo),
   question: named(QuestionInfo),
   tool_call: Call,
+  output: Output,
   usage: Usage,
   retry: nullable(Retry),
   phase: named(RunPhase),

@@ -1,7 +1,8 @@
 import type { LiveEvent, LiveUsage } from "../../core/schemas/live.ts";
-import type { LiveRetry } from "../../core/live/live-state.ts";
+import type { LiveOutput, LiveRetry } from "../../core/live/live-state.ts";
 import type { ExchangeInfo, MessageInfo, QuestionInfo } from "../../core/schemas/schemas.ts";
 import type { ToolCall } from "../../core/sessions.ts";
+import { OutputPieces } from "./output-lines.ts";
 import { ReasoningPieces } from "./reasoning-pieces.ts";
 
 /** A stored message, as the live feed has it. */
@@ -24,6 +25,8 @@ export interface EventSink {
   message(message: ShownMessage, hasArrived: boolean): void;
   /** A call that was not seen before. */
   call(call: ToolCall): void;
+  /** Whole lines that a call has printed, clean; `missing` lines before them did not arrive. */
+  output(call_id: string, text: string, missing: number): void;
   /** The result of a call; null for one that was not seen. */
   result(message: ShownMessage, call: KnownCall | null): void;
   exchange(exchange: ExchangeInfo): void;
@@ -49,6 +52,7 @@ export class EventReader {
   readonly #calls = new Map<string, ReadCall>();
   #arriving: string | null = null;
   readonly #reasoning = new ReasoningPieces();
+  readonly #outputs = new OutputPieces();
   /** Messages until this one are older than the calls of the snapshot. */
   #backlogEnd = 0;
 
@@ -91,6 +95,9 @@ export class EventReader {
         this.#know(data);
         this.#showCalls();
         break;
+      case "output":
+        this.#output(data);
+        break;
       case "usage":
         sink.usage(data);
         break;
@@ -132,6 +139,7 @@ export class EventReader {
     if (!this.#callsInOrder || data.text !== null) {
       this.#showCalls();
     }
+    data.outputs.forEach((output) => this.#output(output));
     for (const question of data.questions) {
       this.#sink.question(question);
     }
@@ -145,9 +153,18 @@ export class EventReader {
   #exchange(exchange: ExchangeInfo): void {
     if (exchange.state !== "running" && exchange.state !== "queued") {
       this.#calls.clear();
+      this.#outputs.clear();
       this.end();
     }
     this.#sink.exchange(exchange);
+  }
+
+  #output(output: LiveOutput): void {
+    const news = this.#outputs.add(output);
+    if (news !== null) {
+      this.#showCalls();
+      this.#sink.output(output.call_id, news.text, news.missing);
+    }
   }
 
   #reason(live: LiveEvent): void {
@@ -171,6 +188,7 @@ export class EventReader {
     const { message_id, call_id, role, tool_calls } = message;
     if (role === "tool") {
       const call = this.#calls.get(call_id ?? "");
+      this.#outputs.forget(call_id ?? "");
       if (call !== undefined) {
         this.#calls.set(call.id, { ...call, isShown: true, isOver: true });
       }

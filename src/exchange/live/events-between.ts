@@ -165,7 +165,7 @@ function createWriter(cursor: LiveCursor, view: LiveView) {
       const text = isNext ? takeLive() : null;
       const shown = shownOf(view);
       const { last_seq } = session;
-      const { questions, calls } = shown;
+      const { questions, calls, outputs } = shown;
       send({
         event: "snapshot",
         data: {
@@ -173,6 +173,7 @@ function createWriter(cursor: LiveCursor, view: LiveView) {
           session,
           questions: [...questions],
           calls: [...calls],
+          outputs: [...outputs],
           text,
           last_seq,
         },

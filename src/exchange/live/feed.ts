@@ -25,6 +25,13 @@ export interface LiveReport {
   /** Called when the exchange has its record, and before what is to be shown of it. */
   readonly begun: (run: BegunRun) => void;
   readonly heard: ExchangeListener;
+  /** Called with whole lines that a call prints, as they come. */
+  readonly printed: (output: Printed) => void;
+}
+
+export interface Printed {
+  readonly call_id: string;
+  readonly text: string;
 }
 
 export interface FeedOptions {
@@ -37,6 +44,11 @@ export interface FeedOptions {
 
 /** Readers of other processes see text at most this much later, and a poll. */
 const STORE_MS = 250;
+/**
+ * Time between two changes of what calls have printed, for all readers: as readers of other processes get them, and more
+ * often than anybody reads lines.
+ */
+const OUTPUT_MS = 250;
 
 /**
  * Text is stored in one operation for all exchanges, at most once every `storeMs`: an answer that is complete
@@ -113,6 +125,19 @@ export function createFeed({ store, onFailure, storeMs = STORE_MS }: FeedOptions
   return {
     open: (session_id) => {
       let run: LiveRun | null = null;
+      let showing: NodeJS.Timeout | null = null;
+      let shownAt = -OUTPUT_MS;
+      const changed = (): void => {
+        storeIn(storeMs);
+        notify(session_id);
+      };
+      const showOutputs = (): void => {
+        showing = null;
+        shownAt = performance.now();
+        if (run?.showOutputs() === true) {
+          changed();
+        }
+      };
       return {
         begun: (begun) => {
           run = new LiveRun(session_id, begun);
@@ -123,10 +148,17 @@ export function createFeed({ store, onFailure, storeMs = STORE_MS }: FeedOptions
             return;
           }
           if (run.isOver) {
+            clearTimeout(showing ?? undefined);
             end(run);
           } else {
-            storeIn(storeMs);
-            notify(session_id);
+            changed();
+          }
+        },
+        printed: ({ call_id, text }) => {
+          run?.printed(call_id, text);
+          if (run !== null && showing === null) {
+            const ms = Math.max(0, shownAt + OUTPUT_MS - performance.now());
+            showing = setTimeout(showOutputs, ms).unref();
           }
         },
       };

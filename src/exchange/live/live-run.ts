@@ -2,6 +2,7 @@ import { codePoints } from "../../core/text/code-points.ts";
 import type { LiveCall, LiveReasoning, LiveState } from "../../core/live/live-state.ts";
 import type { ForgetLive, LiveOutcome, LiveWrite } from "../../store/records/live/store-live.ts";
 import type { ExchangeEvent } from "../events.ts";
+import { OutputLines } from "./output-lines.ts";
 
 /** The exchange that a process runs, and the lease under which it does. */
 export interface BegunRun {
@@ -36,6 +37,8 @@ const ARGS_CHARACTERS = 4096;
 const ALL_ARGS_CHARACTERS = 65_536;
 /** Calls that the state shows; more are answered all the same. */
 const MAX_CALLS = 128;
+/** Calls whose output the state shows, those that printed last: commands run one after the other, calls of servers do not. */
+const MAX_OUTPUTS = 8;
 
 /**
  * Run of an exchange, as its events describe it. Follows one answer at a time, the one that began last: of models
@@ -54,6 +57,8 @@ export class LiveRun {
   readonly #thought = new Set<string>();
   /** Answers whose text is stored although no message may hold it: the agent kept it to itself. */
   readonly #unclaimed = new Set<string>();
+  /** Of calls whose result is not stored, the one that printed last at the end. */
+  readonly #outputs = new Map<string, OutputLines>();
   #isOver = false;
   #hasStored = false;
 
@@ -61,7 +66,7 @@ export class LiveRun {
     this.session_id = session_id;
     this.#begun = begun;
     const { used = { input_tokens: 0, output_tokens: 0 } } = begun;
-    this.#state = { calls: [], usage: used, retry: null, reasoning: null };
+    this.#state = { calls: [], outputs: [], usage: used, retry: null, reasoning: null };
   }
 
   get fence() {
@@ -128,8 +133,35 @@ export class LiveRun {
     }
   }
 
-  #onMessage({ message_id }: { readonly message_id: string }): boolean {
+  /** Adds whole lines that a call has printed. Readers see them after `showOutputs`. */
+  printed(call_id: string, text: string): void {
+    const isRunning = this.#state.calls.some(
+      (call) => call.call_id === call_id && call.status === "running",
+    );
+    if (isRunning && text !== "") {
+      const lines = this.#outputs.get(call_id) ?? new OutputLines(call_id);
+      lines.add(text);
+      this.#outputs.delete(call_id);
+      this.#outputs.set(call_id, lines);
+    }
+  }
+
+  /** True if calls have printed anything that is shown now. */
+  showOutputs(): boolean {
+    if (this.#outputs.size === 0 || this.#isOver) {
+      return false;
+    }
+    const last = [...this.#outputs.values()].slice(-MAX_OUTPUTS);
+    return this.#change({ outputs: last.map(({ value }) => value) });
+  }
+
+  #onMessage({ message_id, call_id }: EventOf<"message">): boolean {
     this.#unclaimed.delete(message_id);
+    if (call_id !== null && this.#outputs.delete(call_id)) {
+      // the result is stored, which readers are sent before this state
+      const { outputs = [] } = this.#state;
+      this.#change({ outputs: outputs.filter((output) => output.call_id !== call_id) });
+    }
     const isText = this.#arriving?.message_id === message_id;
     if (isText) {
       this.#leave();

@@ -1,13 +1,15 @@
 import type { LiveEvent, LiveUsage } from "../../core/schemas/live.ts";
-import type { LiveCall, LiveReasoning, LiveRetry } from "../../core/live/live-state.ts";
+import type { LiveCall, LiveOutput, LiveReasoning, LiveRetry } from "../../core/live/live-state.ts";
 import type { ExchangeInfo, QuestionInfo } from "../../core/schemas/schemas.ts";
 import type { LivePhase, LiveView } from "./live-view.ts";
+import { linesAfter } from "./output-lines.ts";
 
 /** The states that a reader was shown last. */
 export interface Shown {
   readonly exchange: ExchangeInfo | null;
   readonly questions: readonly QuestionInfo[];
   readonly calls: readonly LiveCall[];
+  readonly outputs: readonly LiveOutput[];
   readonly usage: LiveUsage | null;
   readonly retry: LiveRetry | null;
   readonly reasoning: LiveReasoning | null;
@@ -26,11 +28,12 @@ export type LiveNews = LiveEvent extends infer Each
   : never;
 
 export function shownOf({ exchange, questions, live, state }: LiveView): Shown {
-  const { calls = [], usage = null, retry = null, reasoning = null } = state ?? {};
+  const { calls = [], outputs = [], usage = null, retry = null, reasoning = null } = state ?? {};
   return {
     exchange,
     questions,
     calls,
+    outputs,
     usage: live === null || usage === null ? null : { n: live.n, ...usage },
     retry,
     reasoning,
@@ -70,6 +73,7 @@ export function stateNews(shown: Shown, view: LiveView): LiveNews[] {
   const news: LiveNews[] = calls
     .filter((call) => !isSameCall(known.get(call.call_id), call))
     .map((data) => ({ event: "tool_call", data }));
+  news.push(...outputNews(shown.outputs, view));
   if (usage !== null && !isSame(shown.usage, usage)) {
     news.push({ event: "usage", data: usage });
   }
@@ -77,6 +81,15 @@ export function stateNews(shown: Shown, view: LiveView): LiveNews[] {
     news.push({ event: "retry", data: retry });
   }
   return [...news, ...questionNews(shown.questions, view)];
+}
+
+/** The lines that came since, of each call. Those that the state does not have any more are left out. */
+function outputNews(shown: readonly LiveOutput[], { state }: LiveView): LiveNews[] {
+  const known = new Map(shown.map((output) => [output.call_id, output]));
+  return (state?.outputs ?? []).flatMap((now) => {
+    const data = linesAfter(known.get(now.call_id), now);
+    return data === null ? [] : [{ event: "output", data }];
+  });
 }
 
 /** The phases that are not as they were shown. */

@@ -135,7 +135,7 @@ it("[TERM-10] [TERM-19] keeps every row clean and as wide as the terminal at mos
     for (let step = 0; step < 30; step += 1) {
       ms += 700;
       view.show(event());
-      view.output({ call_id: pick(IDS), text: `${pick(TEXTS)}\n` });
+      view.output({ session_id: "root", call_id: pick(IDS), text: `${pick(TEXTS)}\n` });
       const height = 1 + Math.floor(random() * 12);
       const live = view.rows(width, height);
       check(live);

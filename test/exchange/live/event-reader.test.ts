@@ -30,6 +30,7 @@ function shown(events: readonly LiveEvent[]): readonly string[] {
     textEnd: (id, isVoid) => all.push(`${id} is ${isVoid ? "void" : "stored"}`),
     message: ({ seq }, hasArrived) => all.push(`#${seq}${hasArrived ? "" : " at once"}`),
     call: ({ name }) => all.push(`calls ${name}`),
+    output: (id, lines) => all.push(`${id} prints ${lines}`),
     result: (_, of) => all.push(`result of ${of?.name ?? "a tool"}`),
     exchange: ({ state }) => all.push(state),
     question: ({ id }) => all.push(`asks ${id}`),
@@ -60,12 +61,13 @@ it("[LIVE-74] what a model thinks comes once, also if a connection begins with i
     event: "reasoning",
     data: { message_id: "m2", text: piece },
   });
-  const state = { session: {}, exchange: null, questions: [], calls: [], usage: null, retry: null };
+  const state = { session: {}, exchange: null, questions: [], calls: [], outputs: [], retry: null };
   const again = {
     id: "",
     event: "snapshot",
     data: {
       ...state,
+      usage: null,
       reasoning: { message_id: "m2", text: "let me see" },
       text: null,
       last_seq: 1,

@@ -158,6 +158,7 @@ export function createWorld(random: () => number) {
         live: isRunning ? live : stored,
         state: {
           calls: [],
+          outputs: [],
           usage: { input_tokens: 1, output_tokens: 1 },
           retry: isAskedAgain ? { attempt: 2, code: "model_failed", reason: "y", until: AT } : null,
           reasoning: null,

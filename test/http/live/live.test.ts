@@ -22,6 +22,7 @@ async function storePiece(
 ) {
   const value = JSON.stringify({
     calls: [],
+    outputs: [],
     usage: { input_tokens: 1, output_tokens: 2 },
     retry: null,
     reasoning: null,
@@ -50,6 +51,7 @@ it("[LIVE-20] [LIVE-22] [LIVE-23] begins with a snapshot, and shows what another
       exchange: null,
       questions: [],
       calls: [],
+      outputs: [],
       usage: null,
       retry: null,
       reasoning: null,

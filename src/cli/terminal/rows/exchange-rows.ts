@@ -60,6 +60,8 @@ export interface ExchangeRows {
   rows(part: string, rows: readonly string[]): void;
   /** Live output of a call. */
   output(call_id: string, text: string): void;
+  /** As `output`, of a call whose result has more lines than arrive. */
+  arrived(call_id: string, text: string): void;
   /** A question of the call was shown. */
   asked(call_id: string, kind: QuestionKind): void;
   /** No result of a call comes any more. */
@@ -198,6 +200,7 @@ export function createExchangeRows(options: RowsOptions): ExchangeRows {
     result: (of, result) => finish(open.get(of.id) ?? call({ ...of, args: undefined }), result),
     rows,
     output: (call_id, text) => open.get(call_id)?.output(text),
+    arrived: (call_id, text) => open.get(call_id)?.arrived(text),
     asked: (call_id, kind) => open.get(call_id)?.asked(kind),
     giveUp,
     flush: async (calls) => {

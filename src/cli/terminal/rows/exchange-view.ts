@@ -4,6 +4,7 @@ import { type Task, tasksOf } from "../../../core/text/tasks.ts";
 import type { QuestionKind } from "../../../core/questions.ts";
 import type { Message } from "../../../core/sessions.ts";
 import type { ExchangeEvent, ExchangeResult } from "../../../exchange/events.ts";
+import type { CallOutput } from "../../../exchange/exchanger.ts";
 import { notesOf } from "../../output/tool-lines.ts";
 import { GRAPH_ASKS } from "../../output/question-lines.ts";
 import { inSeconds, tokensText } from "../text/amounts.ts";
@@ -51,7 +52,7 @@ export interface ExchangeView extends Part {
   /** Shows what another process runs in the session, or has run. */
   showLive(event: LiveEvent): void;
   /** Live output of a command, in whole lines. */
-  output(piece: { readonly call_id: string; readonly text: string }): void;
+  output(piece: CallOutput): void;
   /** A question of this call was shown, with its answer: its end shows less. */
   asked(call_id: string, kind: QuestionKind): void;
   /** Resolves once every row is finished that can be; calls that wait for an answer continue with the next event. */
@@ -204,6 +205,7 @@ export function createExchangeView(options: ExchangeViewOptions): ExchangeView {
       }
       rows.call(call);
     },
+    output: rows.arrived,
     result: (of, result) => {
       tasks = (result.status === "ok" ? given.get(of.id) : undefined) ?? tasks;
       given.delete(of.id);
@@ -269,9 +271,12 @@ export function createExchangeView(options: ExchangeViewOptions): ExchangeView {
       live.read(event);
       changed();
     },
-    output: ({ call_id, text }) => {
-      rows.output(call_id, text);
-      changed();
+    output: ({ session_id, call_id, text }) => {
+      // the row of a sub-agent is too short for it
+      if (session_id === own) {
+        rows.output(call_id, text);
+        changed();
+      }
     },
     asked: rows.asked,
     finish: (result) => over(endingOf(result)),

@@ -1,4 +1,4 @@
-import { outputLine } from "../../output/command-output.ts";
+import { outputLine } from "../../../core/text/output-line.ts";
 
 /** Characters of one command's output that are kept, the last ones. */
 const MAX_KEPT = 256 * 1024;

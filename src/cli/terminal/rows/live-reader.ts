@@ -29,6 +29,7 @@ export function createLiveReader(steps: Steps, now: () => number): EventReader {
       }
     },
     call: steps.call,
+    output: steps.output,
     result: ({ message_id, call_id, status, content }, call) => {
       const { name = "a tool", effect, subject, duration_ms = null } = { ...NO_FACTS, ...call };
       const id = call_id ?? message_id;

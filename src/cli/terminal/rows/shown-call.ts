@@ -49,7 +49,10 @@ export interface ShownCall {
   /** True if it may change files. */
   readonly isChanging: boolean;
   readonly result: ShownResult | null;
+  /** Lines that it prints: all of them. */
   output(text: string): void;
+  /** Some of the lines that it prints: its result has more, and replaces them. */
+  arrived(text: string): void;
   finish(result: ShownResult): void;
   changed(changes: readonly FileChangeInfo[]): void;
   /** Further facts of its row; they are clean. */
@@ -80,6 +83,7 @@ export function createShownCall(call: ToolCall, begunAt: number): ShownCall {
   let result: ShownResult | null = null;
   let changes: readonly FileChangeInfo[] = [];
   let notes: readonly string[] = [];
+  let isPart = false;
   let isAsked = false;
   let isAnswered = false;
   const outcome = (): ReturnType<typeof outcomeOf> => outcomeOf(result ?? NO_RESULT);
@@ -94,8 +98,13 @@ export function createShownCall(call: ToolCall, begunAt: number): ShownCall {
       return result;
     },
     output: (piece) => (kept ??= createKeptOutput()).add(piece),
+    arrived: (piece) => {
+      isPart = true;
+      (kept ??= createKeptOutput()).add(piece);
+    },
     finish: ({ content, ...rest }) => {
       result = { ...rest, content: content.slice(0, MAX_KEPT) };
+      kept = isPart && content !== "" ? null : kept;
     },
     changed: (found) => {
       changes = found;

@@ -28,6 +28,8 @@ export interface Steps {
   endText(): void;
   voidText(message_id: string): void;
   call(call: ToolCall): void;
+  /** Lines that a call has printed, as far as they arrive from another process. */
+  output(call_id: string, text: string): void;
   result(call: Omit<ToolCall, "args">, result: ShownResult): void;
   retry(again: Retry | null): void;
   /** Tokens of one model call. */

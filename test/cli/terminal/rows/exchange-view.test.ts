@@ -5,7 +5,7 @@ import type { FileChangeInfo } from "../../../../src/core/schemas/file-change-sc
 import type { ToolEffect } from "../../../../src/core/tools.ts";
 import type { ExchangeResult } from "../../../../src/exchange/events.ts";
 import { visibleWidth } from "../../../../src/cli/terminal/pi/text.ts";
-import { scriptedExchange } from "../scripted-exchange.ts";
+import { scriptedExchange, SESSION } from "../scripted-exchange.ts";
 
 const CHANGE: FileChangeInfo = {
   path: "c.ts",
@@ -145,7 +145,7 @@ it("[TERM-11] [TERM-13] shows a command with its exit code, and the end of its o
   started();
   call("1", "run_command", { line: "npm test" });
   for (let line = 1; line <= 120; line += 1) {
-    view.output({ call_id: "1", text: `line ${line}\n` });
+    view.output({ session_id: SESSION, call_id: "1", text: `line ${line}\n` });
   }
   expect(live().slice(0, 4)).toEqual([
     "• run_command npm test  0.0 s",
@@ -401,7 +401,11 @@ it("[TERM-19] shows hostile names, arguments, results and outputs in few clean r
     const args = { path: hostile, line: hostile, task: hostile, question: hostile };
     call(name, name, args);
     call(`${name}-2`, name, args);
-    view.output({ call_id: name, text: `${hostile}${"a".repeat(1_000_000)}\n` });
+    view.output({
+      session_id: SESSION,
+      call_id: name,
+      text: `${hostile}${"a".repeat(1_000_000)}\n`,
+    });
     expect(live(10).length).toBeLessThanOrEqual(10);
     result(name, name, { content: `Error: ${hostile}`, status: "failed" });
     result(`${name}-2`, name, { content: hostile });

@@ -193,6 +193,7 @@ it("[TERM-10] shows a running exchange of another process from its beginning, ea
     exchange: EXCHANGE_RECORD,
     questions: [],
     calls: [{ ...ended, status: "ok" }, running],
+    outputs: [],
     usage: null,
     retry: null,
     reasoning: null,
@@ -215,4 +216,50 @@ it("[TERM-10] shows a running exchange of another process from its beginning, ea
   news("exchange", { ...EXCHANGE_RECORD, state: "done", input_tokens: 5, output_tokens: 6 });
   await setImmediate();
   expect(printed.at(-1)).toBe("done in 0 s · 5 tokens in, 6 out");
+});
+
+it("[TERM-240] shows the last lines of a command of another process, and then its result", async () => {
+  const { view, printed, live } = scriptedExchange();
+  const news = (event: LiveEvent["event"], data: unknown): void =>
+    view.showLive({ id: "1", event, data } as LiveEvent);
+  const printedLines = (lines_before: number, text: string): void =>
+    news("output", { call_id: "1", lines_before, text });
+  const args = { line: "make" };
+  const call = { call_id: "1", message_id: "m2", name: "run_command", args, duration_ms: null };
+  const facts = { effect: "runs", subject: "make" } as const;
+  news("exchange", EXCHANGE_RECORD);
+  news("tool_call", { ...call, ...facts, status: "running" });
+  printedLines(0, "one\ntwo\n");
+  expect(live().slice(0, -1)).toEqual(["• run_command make  0.0 s", "  | one", "  | two"]);
+  printedLines(40, "\u001b[2Jforty-one\nforty-two\n");
+  expect(live().slice(0, -1)).toEqual([
+    "• run_command make  0.0 s",
+    "  | two",
+    "  | ␛[2Jforty-one",
+    "  | forty-two",
+  ]);
+  const tool_calls = [{ ...called("1", "run_command", args), ...facts }];
+  news("message", message(2, { message_id: "m2", tool_calls }));
+  const content = `exit code 0 after 1.0 s\n\n${"line\n".repeat(50)}`;
+  news("message", message(3, { role: "tool", call_id: "1", status: "ok", content }));
+  // its lines are those of the result, not those that arrived
+  expect(printed.slice(-2)).toEqual([
+    expect.stringMatching(/^✓ run_command make .* \[1\]$/),
+    "  … 50 lines, Ctrl-O shows them",
+  ]);
+  expect(live().join("\n")).not.toContain("|");
+});
+
+it("[TERM-240] keeps the lines of a command that was stopped", async () => {
+  const { view, printed } = scriptedExchange();
+  const news = (event: LiveEvent["event"], data: unknown): void =>
+    view.showLive({ id: "1", event, data } as LiveEvent);
+  const call = { call_id: "1", message_id: "m2", name: "run_command", args: { line: "make" } };
+  const running = { effect: "runs", subject: "make", status: "running", duration_ms: null };
+  news("exchange", EXCHANGE_RECORD);
+  news("tool_call", { ...call, ...running });
+  news("output", { call_id: "1", lines_before: 0, text: "half done\n" });
+  news("exchange", { ...EXCHANGE_RECORD, state: "stopped" });
+  await setImmediate();
+  expect(printed).toContain("  | half done");
 });

@@ -26,6 +26,7 @@ import {
 
 const STATE: LiveState = {
   calls: [],
+  outputs: [],
   usage: { input_tokens: 1, output_tokens: 2 },
   retry: null,
   reasoning: null,
