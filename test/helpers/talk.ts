@@ -42,6 +42,8 @@ export interface Talk {
   store(message: MirrorMessage): Promise<void>;
   /** Stores an answer that calls tools, and reports the calls. */
   call(content: string, calls: readonly MadeCall[]): Promise<void>;
+  /** Reports lines that a call prints. */
+  print(call_id: string, text: string): void;
   result(call: MadeCall, content: string, status?: CallStatus): Promise<void>;
   end(failure?: { readonly code: string; readonly sentence: string }): Promise<void>;
 }
@@ -78,6 +80,7 @@ export function createTalk(store: Store, feed: Feed, session_id: string): Talk {
         hear({ type: "tool_call", message_id: message.message_id, call_id, ...call });
       }
     },
+    print: (call_id, text) => run.printed({ call_id, text }),
     result: async ({ id, name, args }, content, status = "ok") => {
       const content_bytes = Buffer.byteLength(content);
       hear({

@@ -15,6 +15,7 @@ const snapshot = (data: Partial<Snapshot["data"]> = {}): Snapshot => ({
     exchange: null,
     questions: [],
     calls: [],
+    outputs: [],
     usage: null,
     retry: null,
     reasoning: null,
@@ -126,4 +127,20 @@ it("[PAGE-42] what another version of the page says on a channel is not taken", 
     { kind: "status", status },
   ];
   expect(refused.map(readWire)).toEqual(refused.map(() => null));
+});
+
+it("[PAGE-200] lines of calls are joined, the last 20 are kept, and they go with what follows the results", () => {
+  const output = (call_id: string, lines_before: number, text: string) =>
+    event("output", { call_id, lines_before, text });
+  const message = (role: string) =>
+    event("message", { seq: 3, message_id: "x", call_id: "c", role });
+  const textOf = (state: ReturnType<typeof fold>) => state.outputs.map(({ text }) => text);
+  const begun = [snapshot({ outputs: [{ call_id: "c", lines_before: 4, text: "5\n" }] })];
+  const printed = [...begun, output("c", 5, "6\n7\n"), output("d", 0, "of another\n")];
+  expect(textOf(fold(...printed))).toEqual(["5\n6\n7\n", "of another\n"]);
+  const many = fold(...begun, output("c", 5, "line\n".repeat(50)));
+  expect(textOf(many)).toEqual(["line\n".repeat(20)]);
+  expect(fold(snapshotOf(many))).toEqual(many);
+  expect(textOf(fold(...printed, message("tool")))).toHaveLength(2);
+  expect(textOf(fold(...printed, message("assistant")))).toEqual([]);
 });

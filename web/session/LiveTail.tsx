@@ -1,6 +1,7 @@
 import type { JSX } from "preact";
 
 import { CallMark } from "./calls/CallMark.tsx";
+import { Printed } from "./calls/Printed.tsx";
 import { subjectOf } from "./call-text.ts";
 import { LiveState } from "./LiveState.tsx";
 import type { LiveCall, SessionModel } from "./model.ts";
@@ -18,6 +19,7 @@ export function LiveTail({ model }: { readonly model: SessionModel }): JSX.Eleme
           {early.map((call) => (
             <li key={call.call_id} class="folded">
               <EarlyCall call={call} />
+              <Printed model={model} call={call.call_id} />
             </li>
           ))}
         </ul>

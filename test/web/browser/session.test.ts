@@ -400,6 +400,61 @@ describe.skipIf(HAS_NO_BROWSER)("the page of a session", () => {
     await page.context().close();
   });
 
+  it("[PAGE-200] shows the last lines of a call that runs, until something follows its result", async () => {
+    const { id, talk } = await newTalk("Run the tests");
+    const page = await world.openPage(`/sessions/${id}`);
+    const other = await page.context().newPage();
+    await other.goto(page.url());
+    const command = { id: "c", name: "run_command", args: { line: "npm test" } };
+    await talk.call("", [command]);
+    await page.locator("summary", { hasText: "npm test" }).getByText("running").waitFor();
+    talk.print("c", "first\u001b[2J \u202etxt.exe\n");
+    const lines = page.locator(".last-lines");
+    await lines.getByText("first␛[2J <U+202E>txt.exe").waitFor();
+    talk.print("c", Array.from({ length: 30 }, (_, line) => `line ${line}\n`).join(""));
+    const shown = Array.from({ length: 8 }, (_, line) => `line ${line + 22}\n`).join("");
+    for (const tab of [page, other]) {
+      await tab.locator(".last-lines").getByText("line 29").waitFor();
+      await expect.poll(() => tab.locator(".last-lines").textContent()).toBe(shown);
+    }
+    // a tab that is loaded again finds them
+    await other.reload();
+    await expect.poll(() => other.locator(".last-lines").textContent()).toBe(shown);
+    const { height, isScrolled, family } = await lines.evaluate((box) => ({
+      height: box.getBoundingClientRect().height,
+      isScrolled: box.scrollHeight > box.clientHeight + 1,
+      family: getComputedStyle(box).fontFamily,
+    }));
+    expect([isScrolled, family]).toEqual([false, expect.stringContaining("monospace")]);
+    expect(await lines.getAttribute("aria-live")).toBe("off");
+    expect(await accessibilityProblems(page)).toEqual([]);
+    await keepPicture(page, "session-output");
+    await talk.result(command, "exit code 0 after 2.5 s\n\nall is well\n");
+    await page.locator("summary", { hasText: "npm test" }).getByText("1.2 s").waitFor();
+    // nothing moves yet
+    expect(await lines.evaluate((box) => box.getBoundingClientRect().height)).toBe(height);
+    await talk.store(storedMessage({ role: "assistant", content: "All is well." }));
+    await page.getByText("All is well.").waitFor();
+    expect(await lines.count()).toBe(0);
+    await talk.end();
+    await page.context().close();
+  });
+
+  it("[PAGE-200] keeps the last lines of a call that was stopped in the tabs that saw them", async () => {
+    const { id, talk } = await newTalk("Run it");
+    const page = await world.openPage(`/sessions/${id}`);
+    await talk.call("", [{ id: "c", name: "run_command", args: { line: "make" } }]);
+    talk.print("c", "half done\n");
+    await page.locator(".last-lines").getByText("half done").waitFor();
+    await talk.end({ code: "agent_failed", sentence: "Somebody stopped it." });
+    await page.getByText("Somebody stopped it.").waitFor();
+    expect(await page.locator(".last-lines").textContent()).toBe("half done\n");
+    await page.reload();
+    await page.getByText("Somebody stopped it.").waitFor();
+    expect(await page.locator(".last-lines").count()).toBe(0);
+    await page.context().close();
+  });
+
   it("[PAGE-66] goes to the call of a result that a link names", async () => {
     const { id: session_id } = await world.store.write(createSession, {});
     const fill = Array.from({ length: 60 }, (_, n) =>
