@@ -34,7 +34,7 @@ const ON_POSTGRES = [
   "test/compat/histories/{continued,turns}.test.ts",
   "test/compat/langgraph/{copying,two-copies}.test.ts",
   "test/agent/exchange/{beginning,begun,changed-files-killed,failed,interrupted,late-writes,live,lost-database}.test.ts",
-  "test/agent/exchange/{model-calls,questions,questions-killed,record,round-trips,stopped,waiting}.test.ts",
+  "test/agent/exchange/{model-calls,outputs,questions,questions-killed,record,round-trips,stopped,waiting}.test.ts",
   "test/agent/compaction/{kept-tasks,long-thread}.test.ts",
   "test/agent/graph/{interrupted,kept-input,killed,run}.test.ts",
   "test/agent/hooks/{killed,taken-sessions}.test.ts",

@@ -3,14 +3,14 @@ import { join } from "node:path";
 
 import { expect, it, onTestFinished } from "vitest";
 
-import type { LiveEvent } from "../../../src/core/schemas/live.ts";
-import { openSqliteStore } from "../../../src/store/engines/sqlite/open.ts";
-import { createSession } from "../../../src/store/records/sessions/create.ts";
-import { openLive, type WireLive } from "../../helpers/live-reader.ts";
-import { type ModelAnswer, startModelServer } from "../../helpers/model-server.ts";
-import { freshHome } from "../../helpers/reprise.ts";
-import { startNode } from "../../helpers/service-node.ts";
-import { SERVICE_TOKEN } from "../../helpers/service-processes.ts";
+import type { LiveEvent } from "../../src/core/schemas/live.ts";
+import { openSqliteStore } from "../../src/store/engines/sqlite/open.ts";
+import { createSession } from "../../src/store/records/sessions/create.ts";
+import { openLive, type WireLive } from "../helpers/live-reader.ts";
+import { type ModelAnswer, startModelServer } from "../helpers/model-server.ts";
+import { freshHome } from "../helpers/reprise.ts";
+import { startNode } from "../helpers/service-node.ts";
+import { SERVICE_TOKEN } from "../helpers/service-processes.ts";
 
 const authorization = `Bearer ${SERVICE_TOKEN}`;
 
