@@ -161,9 +161,7 @@ describe("typing in a terminal", () => {
     await terminal.shows(/^one\nshort\n> two\nword word /);
     terminal.type("half");
     terminal.type(CTRL_C);
-    await terminal.shows(
-      /Stopped. The part above is kept\.\n2 lines dropped, not sent\.\n> half$/,
-    );
+    await terminal.shows(/Stopped. The part above is kept\.\n2 lines dropped, not sent\.\n> half$/);
     terminal.type(" a line\r");
     await terminal.shows(/ a line\nshort\n> $/);
     terminal.type(CTRL_D);

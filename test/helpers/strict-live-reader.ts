@@ -50,6 +50,11 @@ export function createStrictReader() {
             throw new Error("reasoning after the text of its answer");
           }
           break;
+        case "output":
+          if (!data.text.isWellFormed()) {
+            throw new Error("an output ends within a character");
+          }
+          break;
         case "question":
         case "phase":
         case "tool_call":

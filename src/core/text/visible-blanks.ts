@@ -26,8 +26,3 @@ export function visibleBlanks(text: string, indentation = 0): string {
     return isKept ? run : `<${length} spaces>`;
   });
 }
-
-/** True for a line that begins with what a long run of blanks is shown as. */
-export function beginsWithBlanks(line: string): boolean {
-  return /^<\d+ (?:spaces|blank lines)>/.test(line);
-}

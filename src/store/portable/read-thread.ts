@@ -133,7 +133,7 @@ function readLists(tx: Tx, thread: number): Promise<ListRow[]> {
     .execute();
 }
 
-/** By list, how many of its items the lists that begin with it use; those of its own base count too. */
+/** By list, how many items the lists that begin with it use, with those of its base. */
 function usedOf(lists: readonly ListRow[]): Map<number, number> {
   const used = new Map<number, number>();
   for (const { base, base_length } of lists) {

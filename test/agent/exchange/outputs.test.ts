@@ -79,7 +79,7 @@ describe("what a command prints while it runs", () => {
     };
     expect(await outputsOnce("one\n")).toEqual([{ call_id: "c1", lines_before: 0, text: "one\n" }]);
     writeFileSync(bench.file("more"), "");
-    // half a character waits for the rest, and a line for its end
+    // part of a character waits for its end, as a line does
     expect(await outputsOnce("é\n")).toEqual([
       { call_id: "c1", lines_before: 0, text: "one\n␛[31mtwoé\n" },
     ]);
