@@ -135,10 +135,9 @@ export class LiveRun {
 
   /** Adds whole lines that a call has printed. Readers see them after `showOutputs`. */
   printed(call_id: string, text: string): void {
-    const isRunning = this.#state.calls.some(
-      (call) => call.call_id === call_id && call.status === "running",
-    );
-    if (isRunning && text !== "") {
+    // an exchange that continues after a question has no event of the calls that it runs then
+    const { status = "running" } = this.#state.calls.find((call) => call.call_id === call_id) ?? {};
+    if (status === "running" && text !== "") {
       const lines = this.#outputs.get(call_id) ?? new OutputLines(call_id);
       lines.add(text);
       this.#outputs.delete(call_id);
