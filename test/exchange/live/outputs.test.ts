@@ -101,9 +101,8 @@ it("[LIVE-81] a line without an end and an empty one are lines", () => {
   expect(lines.value).toEqual(outputOf(0, "\n\nPassword: \n"));
 });
 
-it("[LIVE-82] only calls that run have output, until the message with their result is stored", () => {
+it("[LIVE-82] a call has output while it runs, and until the message with their result is stored", () => {
   const run = runWithCall();
-  run.printed("d", "of another session\n");
   run.printed("c", "");
   expect(run.showOutputs()).toBe(false);
   run.printed("c", "one\n");
@@ -115,6 +114,12 @@ it("[LIVE-82] only calls that run have output, until the message with their resu
   const stored = { message_id: "m", seq: 3, role: "tool", is_summary: false } as const;
   run.heard({ type: "message", ...OWN, ...stored, call_id: "c" });
   expect(run.current.state.outputs).toEqual([]);
+});
+
+it("[LIVE-80] a call that runs after its question was answered has output, although its event came before", () => {
+  const continued = new LiveRun("s", { n: 1, epoch: 2 });
+  continued.printed("c", "one\n");
+  expect(shownBy(continued)).toEqual([outputOf(0, "one\n")]);
 });
 
 it("[LIVE-81] the output of 8 calls is shown, of those that printed last", () => {

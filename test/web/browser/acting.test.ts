@@ -12,6 +12,7 @@ import {
   say,
   seeAll,
   startPageModel,
+  startPageWorld,
 } from "../../helpers/page-world.ts";
 import { temporaryFolder } from "../../helpers/temp.ts";
 
@@ -420,7 +421,8 @@ describe.skipIf(HAS_NO_BROWSER)("what a person does in the page of a session", (
   it.each(["light", "dark"] as const)(
     "[LIMITED-20] [PAGE-148] [PAGE-120] [PAGE-121] after a limit, keys alone let the exchange wait, name another model, and continue at once (%s)",
     async (colorScheme) => {
-      await using world = await model.enter();
+      // a service remembers a limit for all sessions
+      await using world = await startPageWorld();
       const { id, page } = await world.open({ colorScheme, width: 320, height: 640 });
       const press = async (name: string | RegExp): Promise<void> => {
         await button(page, name).first().focus();
