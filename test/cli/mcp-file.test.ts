@@ -210,7 +210,7 @@ describe("servers of personas", () => {
     const unseen = await home.ask("--persona", "helper");
     expect(unseen.stderr).toContain("helper.md has MCP servers that you have not seen");
     expect((await home.call(["trust", "add"])).stdout).toMatch(
-      /^server {3}extra: .*hostile\.ts sound .*\(\.claude\/agents\/helper\.md\)$/m,
+      /^server {3}extra: .*hostile\.js sound .*\(\.claude\/agents\/helper\.md\)$/m,
     );
     expect((await home.ask()).stdout).toContain("there is no tool of this name");
     expect(startsIn(file)).toEqual([]);
@@ -220,7 +220,7 @@ describe("servers of personas", () => {
       servers: ["extra"],
     });
     expect((await home.call(["personas", "show", "helper"])).stdout).toMatch(
-      /^server +extra: .*hostile\.ts sound/m,
+      /^server +extra: .*hostile\.js sound/m,
     );
     expect(await home.json(["mcp", "list", "--persona", "helper", "--json"])).toMatchObject([
       { name: "extra", from: ".claude/agents/helper.md", problem: null },

@@ -22,7 +22,9 @@ describe("compaction on the command line", () => {
     expect(early.stderr.match(/There is nothing to summarise/g)).toHaveLength(2);
     const { code, stdout, stderr } = await home.run(session, { input: "two\n/compact\n" });
     expect(code).toBe(0);
-    expect(stderr).toContain("Everything before the last exchange is summarised");
+    expect(stderr).toContain(
+      "Summarised: of everything before the last exchange the model gets a summary.",
+    );
     expect(stdout).not.toContain("IN SHORT");
     const shown = await home.call(["sessions", "show", ID]);
     expect(shown.stdout).toMatch(/summary[^\n]*\n?[^\n]*IN SHORT/);

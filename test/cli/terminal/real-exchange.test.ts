@@ -63,8 +63,9 @@ it("[TERM-10] [TERM-12] [TERM-17] shows a real exchange with a sub-agent, its ch
     "  Written.",
     "  1 + b",
     ...end,
+    "2 files +2 -0 · /undo · /diff",
   ]);
-  expect(printed.at(-1)).toMatch(/^done in \d+ s/);
+  expect(printed.at(-2)).toMatch(/^done in \d+ s/);
 
   const again = scriptedExchange({ changes });
   const page = { session_id: bench.session.id, after_seq: 0, all: false, limit: 100 };
