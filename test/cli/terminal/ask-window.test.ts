@@ -35,7 +35,7 @@ async function deny(screen: TestScreen): Promise<void> {
 }
 
 it.each([
-  { columns: 80, rows: 24, from: 8 },
+  { columns: 80, rows: 24, from: 12 },
   { columns: 40, rows: 20, from: 1 },
 ])(
   "[TERM-40] a question that can be allowed at once is in the window as a whole, at $columns x $rows",
