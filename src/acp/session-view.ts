@@ -26,7 +26,7 @@ export class SessionView {
   readonly #reader: EventReader;
   /** The text that the client has sent, until its message was read. */
   #sent: string | null = null;
-  /** What models thought before answers that are shown again, by the ids of these. */
+  /** Thoughts of models before answers that are shown again, by the ids of these. */
   #thoughts: Map<string, string> = new Map();
   /** The last message that was read. */
   #seen = 0;

@@ -14,7 +14,7 @@ export interface Heard {
   question(question: QuestionInfo): void;
   /** True for a message that the client sent itself, and shows. */
   isOwn(message: ShownMessage): boolean;
-  /** What a model thought before an answer that was stored before; empty for nothing. */
+  /** Thoughts of a model before an answer that was stored before; empty for none. */
   thought(message_id: string): string;
   /** Reads which files a call changed. */
   changed(call_id: string): Promise<readonly ChangedText[]>;

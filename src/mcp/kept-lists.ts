@@ -69,7 +69,7 @@ function fileOf(
   return folder === null ? null : join(folder, kind, `${name}-${hash}.json`);
 }
 
-/** What a person can name of a server. */
+/** Resources and prompts that a person can name of a server. */
 export interface KeptOffers {
   readonly resources: readonly ListedResource[];
   readonly prompts: readonly Pick<ListedPrompt, "name" | "arguments">[];

@@ -57,7 +57,7 @@ export class LiveRun {
   readonly #thought = new Set<string>();
   /** Answers whose text is stored although no message may hold it: the agent kept it to itself. */
   readonly #unclaimed = new Set<string>();
-  /** Of calls whose result is not stored, the one that printed last at the end. */
+  /** Lines of calls whose result is not stored, the call that printed last at the end. */
   readonly #outputs = new Map<string, OutputLines>();
   #isOver = false;
   #hasStored = false;

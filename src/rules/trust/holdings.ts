@@ -25,7 +25,7 @@ export interface Holdings {
   readonly items: readonly string[];
   /** Items that are not used without trust: all but the schemas. `plan validate` uses schemas anyway. */
   readonly withheld: readonly string[];
-  /** What it would run. Each line of those that are shown first is among the items. */
+  /** Programs that it would run. Each line of those that are shown first is among the items. */
   readonly startables: readonly Startable[];
   /** Changes whenever a name, a path or a size of the list changes. */
   readonly fingerprint: string;

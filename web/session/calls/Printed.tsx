@@ -10,7 +10,7 @@ interface PrintedProps {
   readonly call: string;
 }
 
-/** What a call prints while it runs, and until something follows its result: nothing jumps at its end. */
+/** Shows what a call prints while it runs, and until something follows its result: nothing jumps at its end. */
 export function Printed({ model, call }: PrintedProps): JSX.Element | null {
   const output = model.live.value?.outputs.find(({ call_id }) => call_id === call);
   return output === undefined ? null : <LastLines text={output.text} />;

@@ -99,7 +99,7 @@ async function chatOrBack(
   }
 }
 
-/** One session. `left`: the person did not enter its folder. */
+/** Runs one session. `left`: the person did not enter its folder. */
 async function chatOnce(input: ChatInput): Promise<NextChat | "left" | null> {
   const { cli, store, options } = input;
   const events = options["json=events"] === true;

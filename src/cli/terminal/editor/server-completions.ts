@@ -67,7 +67,7 @@ export function serverCompletions({
   };
 }
 
-/** Those that begin with it, then those whose address or name has its letters in this order. */
+/** Returns those that begin with it, then those whose address or name has its letters in this order. */
 function resourcesOf(
   known: readonly KnownServer[],
   name: string,

@@ -33,7 +33,7 @@ export interface TextPlace {
 }
 
 /**
- * What a person decides about, then the rules of longer answers, meanings of choices, and the choices that a model wrote.
+ * Returns what a person decides about, then the rules of longer answers, meanings of choices, and the choices that a model wrote.
  * Rows of at most `width` columns.
  */
 export function questionRows(question: ShownQuestion, place: TextPlace): string[] {

@@ -77,7 +77,7 @@ export function openScreen(
   let splitKeys: ((keys: string) => void) | null = null;
   /** Keys that came while what they need was loaded. */
   let early: (() => void)[] | null = null;
-  /** What they type, up to the first key that types nothing or a paste. */
+  /** Text that they type, up to the first key that types nothing or a paste. */
   let earlyText = "";
   let isEarlyText = true;
 
