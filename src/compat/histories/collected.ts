@@ -64,7 +64,7 @@ export class Collected {
   }): History {
     const { name, id, entries, ...facts } = found;
     if (entries.length === 0) {
-      throw noHistory(name);
+      throw this.nothing(name, id);
     }
     const { source } = this;
     return {
@@ -75,6 +75,12 @@ export class Collected {
       children: [],
       problems: this.problems(),
     };
+  }
+
+  /** The error of a file without an entry, which may be damaged, or of another program. */
+  nothing(program: string, id: string | null): RepriseError {
+    const isWhole = id !== null && this.problems().length === 0;
+    return isWhole ? emptyHistory(program) : noHistory(program);
   }
 
   problems(): readonly Problem[] {
@@ -93,6 +99,23 @@ export function noHistory(program: string): RepriseError {
     "export_invalid",
     `The file holds no conversation of ${program} that can be read. Check the file and --from.`,
   );
+}
+
+/** Errors of conversations that a person began and left. */
+const EMPTY = new WeakSet<RepriseError>();
+
+function emptyHistory(program: string): RepriseError {
+  const error = new RepriseError(
+    "export_invalid",
+    `This conversation of ${program} has no message that could be imported. Name another file.`,
+  );
+  EMPTY.add(error);
+  return error;
+}
+
+/** True for the error of a file that is whole, and has no message: among others it is no failure. */
+export function isEmptyHistory(error: unknown): boolean {
+  return error instanceof RepriseError && EMPTY.has(error);
 }
 
 /** Entries, each id once. */

@@ -1,4 +1,5 @@
 import { appendFileSync, existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
 
 import { expect, it, onTestFinished } from "vitest";
 
@@ -32,6 +33,23 @@ it.each(PROGRAMS)(
     expect(second.sessions.map(({ id }) => id)).toEqual(first.sessions.map(({ id }) => id));
     expect(new Set(second.sessions.map(({ outcome }) => outcome))).toEqual(new Set(["present"]));
     expect(readFileSync(file).equals(before)).toBe(true);
+  },
+);
+
+it.each(["claude-code", "codex", "gemini", "pi"] as const)(
+  "[FOREIGN-50] a conversation of %s without a message fails no import of --all",
+  async (program) => {
+    const home = freshHome();
+    const file = placeHistory(program, home);
+    const [begun = ""] = readFileSync(file, "utf8").split("\n");
+    const empty = join(dirname(file), `${basename(file, ".jsonl").replace(/.$/, "x")}.jsonl`);
+    writeFileSync(empty, `${begun}\n`);
+    const importing = ["sessions", "import", "--from", program];
+    const named = await home.call([...importing, empty]);
+    expect([named.code, named.stderr.includes("[export_invalid]")]).toEqual([1, true]);
+    const { code, stdout, stderr } = await home.call([...importing, "--all"]);
+    expect(stderr).toContain(`skipped: ${empty} has no message.`);
+    expect([code, stdout.includes("Imported: ")]).toEqual([0, true]);
   },
 );
 

@@ -3,6 +3,7 @@ import { homedir } from "node:os";
 import { resolve } from "node:path";
 import type { Command } from "commander";
 
+import { isEmptyHistory } from "../../../compat/histories/collected.ts";
 import { findHistories } from "../../../compat/histories/find-histories.ts";
 import { FolderProjects } from "../../../compat/histories/folder-projects.ts";
 import { Rollouts } from "../../../compat/histories/formats/rollouts.ts";
@@ -77,6 +78,10 @@ export async function importForeign(
     try {
       await importFile(file, importing);
     } catch (error) {
+      if (options.all === true && isEmptyHistory(error)) {
+        report.problems.push({ source: file, line: null, message: "has no message." });
+        continue;
+      }
       if (!isRepriseError(error) || options.all !== true || isOfDatabase(error)) {
         throw error;
       }

@@ -1,7 +1,7 @@
 import { basename, dirname } from "node:path";
 
 import { readChildren, untaken } from "../children.ts";
-import { Collected, noHistory } from "../collected.ts";
+import { Collected } from "../collected.ts";
 import { argsIn, type Fields, fieldsIn, listIn, nameIn, textIn, timeIn } from "../fields.ts";
 import type { AnswerEntry, Entry, ForeignCall, History, ResultEntry } from "../history.ts";
 import { jsonLines, MAX_LINE_BYTES, openFile } from "../lines.ts";
@@ -256,7 +256,7 @@ class Reader {
     const { source } = this.collected;
     const entries = [...this.#messages.values()].flat();
     if (!entries.some(({ kind }) => kind !== "result")) {
-      throw noHistory("Gemini CLI");
+      throw this.collected.nothing("Gemini CLI", this.#id);
     }
     return {
       program: "gemini",
