@@ -6,13 +6,16 @@ import { delimiter, isAbsolute, join } from "node:path";
 
 import { chromium, type Page } from "playwright-core";
 
+/** Programs that are browsers, the best first: without windows, Chromium takes half of the processor time. */
+const BROWSERS = ["chromium-headless-shell", "chromium", "chromium-browser"];
+
 /** The browser that REPRISE_TEST_BROWSER names, else one of PATH; null without one. */
 export function installedBrowser(): string | null {
   const { REPRISE_TEST_BROWSER: named, PATH: path = "" } = process.env;
-  const found = path
-    .split(delimiter)
-    .flatMap((folder) => ["chromium", "chromium-browser"].map((name) => join(folder, name)))
-    .find((file) => isAbsolute(file) && existsSync(file));
+  const folders = path.split(delimiter).filter(isAbsolute);
+  const found = BROWSERS.flatMap((name) => folders.map((folder) => join(folder, name))).find(
+    existsSync,
+  );
   return named ?? found ?? null;
 }
 
