@@ -1,4 +1,4 @@
-import { SIZED_TESTS, type SizedName } from "../torture/sizes.ts";
+import { SIZED_TESTS, type SizedName, type SizedTest } from "../torture/sizes.ts";
 
 /** `test` for `npm test`; `npm run torture` sets one of the others. */
 export type Level = "test" | "short" | "long";
@@ -22,12 +22,14 @@ export function repeatsNpmTest(): boolean {
 }
 
 /**
- * How much of a test is run: its size at this level, or what `--size` of a torture says. On PostgreSQL a third of it
- * at level short: SQLite has all of it in the same run, and a statement costs ten times as much.
+ * How much of a test is run: its size at this level, or what `--size` of a torture says. That of `npm test` if level
+ * short has none: its file runs there for another size, or on PostgreSQL. There a third of it at level short: SQLite has
+ * all of it in the same run, and a statement costs ten times as much.
  */
 export function testSize(name: SizedName): number {
   const level = testLevel();
-  const { [level]: size } = SIZED_TESTS[name];
+  const sizes: SizedTest = SIZED_TESTS[name];
+  const size = level === "short" && sizes.short === 0 ? sizes.test : sizes[level];
   const part = level === "short" && isPostgresRun() ? Math.ceil(size / 3) : size;
   return Number(process.env["REPRISE_TEST_SIZE"] ?? part);
 }

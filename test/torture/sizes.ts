@@ -5,7 +5,10 @@ export interface SizedTest {
   readonly files: readonly string[];
   /** In `npm test`; 0 if its files do not run there at all. */
   readonly test: number;
-  /** In `npm run torture -- --short`, which `.ci/run` starts; 0 if its files do not run there. */
+  /**
+   * In `npm run torture -- --short`, which `.ci/run` starts; 0 if its files do not run there: a little more than
+   * `npm test` has just run would only repeat it.
+   */
   readonly short: number;
   /** In `npm run torture -- NAME`. */
   readonly long: number;
@@ -33,7 +36,7 @@ export const SIZED_TESTS = {
     what: "Files that a person changes while an exchange is killed and continued: kills",
     files: ["test/agent/exchange/changed-files-killed.test.ts"],
     test: 2,
-    short: 4,
+    short: 0,
     long: 200,
   },
   "changed-modes": {
@@ -47,7 +50,7 @@ export const SIZED_TESTS = {
     what: "Twelve claimers of three nodes on one queue: exchanges that are queued",
     files: ["test/store/records/exchanges/claimers.test.ts"],
     test: 24,
-    short: 48,
+    short: 0,
     long: 2000,
   },
   consent: {
@@ -61,7 +64,7 @@ export const SIZED_TESTS = {
     what: "Streams of four APIs whose connection is cut between two events or within one: cuts of each",
     files: ["test/agent/exchange/cut-streams.test.ts"],
     test: 2,
-    short: 4,
+    short: 0,
     long: 3000,
   },
   escapes: {
@@ -82,7 +85,7 @@ export const SIZED_TESTS = {
     what: "Random lives of sessions in two or three databases that are synced: lives",
     files: ["test/store/portable/sync-random.test.ts"],
     test: 1,
-    short: 2,
+    short: 0,
     long: 200,
   },
   "sync-writes": {
@@ -96,14 +99,14 @@ export const SIZED_TESTS = {
     what: "Two runs of sync that are killed while somebody writes: rounds",
     files: ["test/cli/sync.test.ts"],
     test: 1,
-    short: 2,
+    short: 0,
     long: 100,
   },
   forks: {
     what: "Forks of a session and of each other, deleted in random order: forks",
     files: ["test/store/forks/fork-session.test.ts", "test/store/forks/killed.test.ts"],
     test: 10,
-    short: 20,
+    short: 0,
     long: 100,
   },
   "family-kills": {
@@ -117,7 +120,7 @@ export const SIZED_TESTS = {
     what: "Threads whose models fail and return, with providers that refuse what the real ones do: threads",
     files: ["test/agent/prefix/fallback-lives.test.ts"],
     test: 2,
-    short: 4,
+    short: 0,
     long: 1000,
   },
   failover: {
@@ -173,7 +176,7 @@ export const SIZED_TESTS = {
     what: "Plans of spec-kit, Kiro and Task Master that are imported and run, each with --parallel 1 and 4: plans",
     files: ["test/agent/plans/imported.test.ts"],
     test: 1,
-    short: 2,
+    short: 0,
     long: 12,
   },
   copy: {
@@ -201,7 +204,7 @@ export const SIZED_TESTS = {
     what: "Protected names in another spelling, in folders and as links: places of each, of four",
     files: ["test/agent/tools/control-files.test.ts"],
     test: 1,
-    short: 2,
+    short: 0,
     long: 4,
   },
   damages: {
@@ -215,7 +218,7 @@ export const SIZED_TESTS = {
     what: "Random lives of a session whose process dies, stops and fails at any write of an exchange: lives of 12 exchanges",
     files: ["test/agent/exchange/random-deaths.test.ts"],
     test: 3,
-    short: 4,
+    short: 0,
     long: 3000,
   },
   "mcp-beside": {
@@ -229,28 +232,28 @@ export const SIZED_TESTS = {
     what: "Calls of MCP servers whose process is killed before and after each of its writes: moments",
     files: ["test/agent/mcp/killed.test.ts"],
     test: 2,
-    short: 4,
+    short: 0,
     long: 32,
   },
   "mcp-lives": {
     what: "Random lives of a session with MCP servers and hooks, whose processes are killed: lives of 7 exchanges",
     files: ["test/agent/mcp/random-lives.test.ts"],
     test: 1,
-    short: 2,
+    short: 0,
     long: 60,
   },
   "deleted-meanwhile": {
     what: "Every call of a session while the session is deleted, at random moments: rounds",
     files: ["test/http/deleted-meanwhile.test.ts"],
     test: 1,
-    short: 2,
+    short: 0,
     long: 200,
   },
   delta: {
     what: "Graphs with delta channels, compared with LangGraph's MemorySaver: exchanges",
     files: ["test/agent/graph/delta-channel.test.ts"],
     test: 4,
-    short: 6,
+    short: 0,
     long: 12,
   },
   "document-blocks": {
@@ -276,7 +279,7 @@ export const SIZED_TESTS = {
     what: "Random lives of a session's exchanges and questions, compared with a model: lives of 30 steps",
     files: ["test/store/records/exchanges/random-lives.test.ts"],
     test: 3,
-    short: 5,
+    short: 0,
     long: 2000,
   },
   exchanges: {
@@ -315,7 +318,7 @@ export const SIZED_TESTS = {
     what: "Wrong bits of a database's header: bits of each byte",
     files: ["test/store/crash/header.test.ts"],
     test: 1,
-    short: 2,
+    short: 0,
     long: 8,
   },
   hostile: {
@@ -343,7 +346,7 @@ export const SIZED_TESTS = {
     what: "A program with a graph of its own that is killed while it stores checkpoints: kills",
     files: ["test/langgraph/foreign/killed.test.ts"],
     test: 2,
-    short: 4,
+    short: 0,
     long: 70,
   },
   "kill-server": {
@@ -364,7 +367,7 @@ export const SIZED_TESTS = {
     what: "Random lives of threads whose model binds its reasoning to all that came before: lives",
     files: ["test/agent/prefix/lives.test.ts", "test/agent/prefix/switch-lives.test.ts"],
     test: 2,
-    short: 4,
+    short: 0,
     long: 500,
   },
   "killed-lives": {
@@ -438,7 +441,7 @@ export const SIZED_TESTS = {
     what: "A reader of the live feed whose connections to two nodes are cut: cuts",
     files: ["test/http/live/cut-connections.test.ts"],
     test: 40,
-    short: 60,
+    short: 0,
     long: 1000,
   },
   "live-cuts": {
@@ -452,7 +455,7 @@ export const SIZED_TESTS = {
     what: "A lock that another program holds for longer than a write waits: milliseconds of that wait",
     files: ["test/store/sqlite/failures.test.ts"],
     test: 2000,
-    short: 2000,
+    short: 0,
     long: 5000,
   },
   machines: {
@@ -466,7 +469,7 @@ export const SIZED_TESTS = {
     what: "Command lines that are started at once on one SQLite file, a fifth of them exchanges",
     files: ["test/cli/many-commands.test.ts"],
     test: 5,
-    short: 10,
+    short: 0,
     long: 100,
   },
   "many-writers": {
@@ -553,7 +556,7 @@ export const SIZED_TESTS = {
     what: "Random damage of a session's messages, found and repaired",
     files: ["test/store/verify/random.test.ts", "test/store/verify/repair.test.ts"],
     test: 6,
-    short: 10,
+    short: 0,
     long: 1000,
   },
   restarts: {
@@ -680,7 +683,7 @@ export const SIZED_TESTS = {
     what: "The bytes of the file that an exchange with tools takes: exchanges among which they are divided",
     files: ["test/agent/exchange/cost.test.ts"],
     test: 12,
-    short: 20,
+    short: 12,
     long: 50,
   },
   transfer: {

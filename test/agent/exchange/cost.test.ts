@@ -11,7 +11,7 @@ import { fileOf, fileText, questionOf, TOOL_ROUNDS } from "../../../bench/texts.
 import { openSqliteStore } from "../../../src/store/engines/sqlite/open.ts";
 import { createSession } from "../../../src/store/records/sessions/create.ts";
 import { statementsOf } from "../../helpers/count-statements.ts";
-import { testLevel, testSize } from "../../helpers/size.ts";
+import { repeatsNpmTest, testLevel, testSize } from "../../helpers/size.ts";
 
 const live = { listener: () => undefined, signal: new AbortController().signal };
 
@@ -84,7 +84,7 @@ const SESSIONS = (["plain", "tools"] as const).flatMap((kind) =>
   })),
 );
 
-it.each(SESSIONS)(
+it.skipIf(repeatsNpmTest()).each(SESSIONS)(
   "an exchange ($kind) takes as many statements and bytes of the file as is known, after $filled others",
   async ({ kind, filled, rounds, ...kept }) => {
     const { ask, fileBytes } = await openSession({ filled, rounds });
