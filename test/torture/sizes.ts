@@ -861,6 +861,18 @@ export const ONLY_TORTURE = {
     what: "The pictures of the web page in the docs, made again in Chromium",
     files: ["test/web/browser/pictures.test.ts"],
   },
+  "page-phone": {
+    what: "The page of a session in Chromium at 375 pixels",
+    files: ["test/web/browser/phone.test.ts"],
+  },
+  "page-forks": {
+    what: "Forks in the page of a session in Chromium, with and without the files undone",
+    files: ["test/web/browser/forks.test.ts"],
+  },
+  "page-server-questions": {
+    what: "Questions of MCP servers in the page of a session in Chromium",
+    files: ["test/web/browser/server-questions.test.ts"],
+  },
   "page-plans": {
     what: "The page of plans in Chromium: findings, files, the picture, large plans, narrow and dark screens",
     files: ["test/web/browser/plans.test.ts"],
