@@ -5,8 +5,10 @@ import { expect, it, onTestFinished } from "vitest";
 
 import { type ProviderName, startProvider } from "../helpers/providers/start.ts";
 import { call, type Step, text } from "../helpers/providers/steps.ts";
+import { sampleOf, seededRandom } from "../helpers/random.ts";
 import { freshHome, type Home } from "../helpers/reprise.ts";
 import { openScreen } from "../helpers/screen.ts";
+import { testSize } from "../helpers/size.ts";
 import { openTerminal } from "../helpers/terminal.ts";
 
 const KEY = "sk-canary-0123456789abcdef";
@@ -49,7 +51,7 @@ const APIS: readonly {
   { api: "Ollama", name: "ollama", path: "/api/chat" },
 ];
 
-it.each(APIS)(
+it.each(sampleOf(APIS, testSize("setup-apis"), seededRandom("setup-apis")))(
   "[CLI-340] [CLI-341] setup in a terminal, then a conversation with a tool call: $api",
   async ({ name, entry, path }) => {
     const server = await provider(name);
@@ -84,7 +86,7 @@ it.each(APIS)(
       expect(modeOf(join(home.home, ".config/reprise/keys"))).toBe(0o700);
       expect(config).toContain(`"key_file": "~/.config/reprise/keys/${name}"`);
     }
-    const answer = await home.run(["-p", "What is here?"]);
+    const answer = await home.call(["-p", "What is here?"]);
     expect(answer).toMatchObject({ code: 0, stdout: "There is one file, notes.md.\n" });
     expect(server.refusals()).toEqual([]);
     expect(server.received.map((each) => each.path)).toEqual([path, path, path]);
@@ -134,13 +136,13 @@ it("[CLI-370] an address of the environment is kept with the key that was tested
   const server = await provider("openai");
   const address = server.env["OPENAI_BASE_URL"];
   const home = homeOf(server.env);
-  const { code, stderr } = await home.run(["setup"], { input: `openai\n${KEY}\ntest\n` });
+  const { code, stderr } = await home.call(["setup"], { input: `openai\n${KEY}\ntest\n` });
   expect(code).toBe(0);
   expect(stderr).not.toContain("counts before the config");
   const config = JSON.parse(readFileSync(configOf(home), "utf8"));
   expect(config.providers.openai.base_url).toBe(address);
   for (const env of [{}, { OPENAI_BASE_URL: "" }]) {
-    expect((await home.run(["-p", "What is here?"], { env })).code).toBe(0);
+    expect((await home.call(["-p", "What is here?"], { env })).code).toBe(0);
   }
   const keys = server.received.map(({ headers }) => headers.authorization);
   expect(new Set(keys)).toEqual(new Set([`Bearer ${KEY}`]));
@@ -151,11 +153,11 @@ it("[CLI-370] so is the variable of the key", async () => {
   const home = freshHome({ OPENAI_API_KEY: KEY });
   const address = { OPENAI_BASE_URL: server.env["OPENAI_BASE_URL"] ?? "" };
   const args = ["setup", "--provider", "openai", "--model", "test"];
-  expect((await home.run(args, { env: address })).code).toBe(0);
+  expect((await home.call(args, { env: address })).code).toBe(0);
   expect(JSON.parse(readFileSync(configOf(home), "utf8")).providers).toEqual({
     openai: { key_env: "OPENAI_API_KEY", base_url: address.OPENAI_BASE_URL },
   });
-  expect((await home.run(["-p", "What is here?"])).code).toBe(0);
+  expect((await home.call(["-p", "What is here?"])).code).toBe(0);
 });
 
 it("[CLI-370] at another address than the provider's own, no model of the table is proposed", async () => {
@@ -167,7 +169,7 @@ it("[CLI-370] at another address than the provider's own, no model of the table 
     "--key-env",
     "OPENAI_API_KEY",
   ];
-  const { code, stderr } = await home.run(["setup", "--provider", "openai", ...address]);
+  const { code, stderr } = await home.call(["setup", "--provider", "openai", ...address]);
   expect([code, stderr]).toEqual([2, expect.stringContaining("Give --model <name>.")]);
   expect(server.received).toEqual([]);
 });
@@ -219,7 +221,7 @@ it.each(FAILURES)(
   async (_, step, sentence) => {
     const server = await provider("anthropic", [step]);
     const home = homeOf(server.env);
-    const { code, stdout, stderr } = await home.run(["setup"], {
+    const { code, stdout, stderr } = await home.call(["setup"], {
       input: `anthropic\n${KEY}\ntest\n\n`,
     });
     expect(stderr).toMatch(sentence);
@@ -236,7 +238,7 @@ it("[CLI-343] a person may give another key, or keep what failed", async () => {
   const server = await startProvider("anthropic", () => [refusal]);
   onTestFinished(() => server[Symbol.asyncDispose]());
   const home = homeOf(server.env);
-  const { code, stderr } = await home.run(["setup"], {
+  const { code, stderr } = await home.call(["setup"], {
     input: `1\n${KEY}-wrong\ntest\n1\n${KEY}\n4\n`,
   });
   expect({ code, stderr }).toMatchObject({ code: 0 });
@@ -246,10 +248,10 @@ it("[CLI-343] a person may give another key, or keep what failed", async () => {
 
 it("[CLI-343] says when the provider cannot be reached", async () => {
   const home = freshHome({ OLLAMA_BASE_URL: "http://127.0.0.1:9" });
-  const { code, stderr } = await home.run(["setup", "--provider", "ollama", "--model", "test"]);
+  const { code, stderr } = await home.call(["setup", "--provider", "ollama", "--model", "test"]);
   expect(stderr).toMatch(/Ollama cannot be reached/);
   expect(code).toBe(1);
-  const kept = await home.run(
+  const kept = await home.call(
     ["setup", "--provider", "ollama", "--model", "test", "--no-test"].concat(
       "--base-url",
       "http://127.0.0.1:11434",

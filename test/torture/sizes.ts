@@ -22,7 +22,7 @@ export const SIZED_TESTS = {
     what: "A tool call with long arguments in pieces of 4 characters, what of it is parsed, and the memory: characters",
     files: ["test/agent/models/streamed-arguments.test.ts"],
     test: 0,
-    short: 40_000,
+    short: 10_000,
     long: 1_000_000,
   },
   benches: {
@@ -572,6 +572,13 @@ export const SIZED_TESTS = {
     test: 0,
     short: 2,
     long: 100,
+  },
+  "setup-apis": {
+    what: "Setup in a terminal, then a conversation with the provider: APIs",
+    files: ["test/cli/setup.test.ts"],
+    test: 2,
+    short: 0,
+    long: 4,
   },
   "several-copies": {
     what: "Copies of LangGraph's database at the same time: threads of 70 checkpoints",
