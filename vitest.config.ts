@@ -37,7 +37,7 @@ const ON_POSTGRES = [
   "test/agent/exchange/{model-calls,outputs,questions,questions-killed,record,round-trips,stopped,waiting}.test.ts",
   "test/agent/compaction/{kept-tasks,long-thread}.test.ts",
   "test/agent/graph/{interrupted,kept-input,killed,run}.test.ts",
-  "test/agent/hooks/{killed,taken-sessions}.test.ts",
+  "test/agent/hooks/taken-sessions.test.ts",
   "test/agent/prefix/{killed-lives,lives,moved,prefix}.test.ts",
   "test/agent/mcp/random-lives.test.ts",
   "test/agent/plans/!(artifacts|checks|imported).test.ts",
