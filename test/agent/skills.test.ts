@@ -4,6 +4,7 @@ import { dirname, join } from "node:path";
 import { expect, it } from "vitest";
 
 import { readMessagesAfter } from "../../src/store/records/messages/read.ts";
+import { createSession } from "../../src/store/records/sessions/create.ts";
 import { statementsOf } from "../helpers/count-statements.ts";
 import { openBench } from "../helpers/exchanger.ts";
 import { startModelServer } from "../helpers/model-server.ts";
@@ -86,6 +87,33 @@ it("[SKILL-9] read_file reads skills of the folder and of the user with what is 
   ]) {
     expect(await bench.read(path)).toMatch(/^Error: /);
   }
+});
+
+it("[SKILL-5] the tools that a skill allows are asked about as always", async () => {
+  const server = await startModelServer({
+    answer: (messages) => {
+      const done = messages.filter(({ role }) => role === "assistant").length;
+      const [name, args] = [
+        ["read_file", { path: ".claude/skills/pdf/SKILL.md" }] as const,
+        ["write_file", { path: "a.txt", content: "a" }] as const,
+      ][done] ?? ["", null];
+      return args === null
+        ? { content: "ok" }
+        : { toolCalls: [{ name, arguments: JSON.stringify(args) }] };
+    },
+  });
+  const bench = await openBench(server);
+  put(
+    join(bench.repo, ".claude/skills/pdf/SKILL.md"),
+    "---\ndescription: Makes a PDF.\nallowed-tools: Write write_file\n---\n\nThe way to do it.\n",
+  );
+  const { id } = await bench.store.write(createSession, {
+    repo_path: bench.repo,
+    permission: "ask",
+  });
+  expect((await bench.run({ text: "go", session_id: id })).state).toBe("waiting");
+  const sent = JSON.stringify(server.requests().at(-1));
+  expect(sent).toContain("The way to do it.");
 });
 
 it("[SKILL-17] cost an exchange no statement", async () => {

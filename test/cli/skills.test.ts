@@ -23,7 +23,7 @@ async function openProject(files: Readonly<Record<string, string>>) {
 
 const FILES = {
   ".claude/skills/pdf/SKILL.md": "---\nname: pdf\ndescription: Makes a PDF.\n---\nDo it.",
-  ".claude/skills/bad/SKILL.md": "---\nname: bad\nallowed-tools: Read\n---\nDo it.",
+  ".claude/skills/bad/SKILL.md": "---\nname: bad\ndisallowed-tools: Read\n---\nDo it.",
   ".claude/commands/review.md": "---\ndescription: Reviews.\n---\nReview $1\u001b[2J carefully.",
   ".claude/commands/help.md": "Never.",
 };
@@ -44,11 +44,11 @@ it("[SKILL-15] [SKILL-16] /skills and doctor list what is there, and say why som
   const { stderr } = await home.call([], { input: "/skills\n" });
   expect(stderr).toContain("pdf  .claude/skills/pdf/SKILL.md\n    Makes a PDF.\n");
   expect(stderr).toContain("/review  .claude/commands/review.md\n    Reviews.\n");
-  expect(stderr).toContain("not used: .claude/skills/bad: it limits tools (allowed-tools)");
+  expect(stderr).toContain("not used: .claude/skills/bad: it takes tools away (disallowed-tools)");
   expect(stderr).toContain("not used: .claude/commands/help.md: /help is a command of the program");
   const doctor = await home.call(["doctor"]);
   expect(doctor.stdout).toMatch(
-    /warning +skills +\.claude\/skills\/bad is not used: it limits tools/,
+    /warning +skills +\.claude\/skills\/bad is not used: it takes tools away/,
   );
   expect(doctor.stdout).toMatch(/ok +skills +1 skill and 2 commands to use\./);
 });

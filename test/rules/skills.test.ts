@@ -73,7 +73,8 @@ describe("skills", () => {
       "repo/.claude/skills/open/SKILL.md": "---\nname: open",
       "repo/.claude/skills/plain/SKILL.md": "No front matter",
       "repo/.claude/skills/nested/SKILL.md": `---\nname: ${"[".repeat(3000)}\n---\nText`,
-      "repo/.claude/skills/limits/SKILL.md": skill("limits", "allowed-tools: Read\n"),
+      "repo/.claude/skills/limits/SKILL.md": skill("limits", "disallowed-tools: Read\n"),
+      "repo/.claude/skills/allows/SKILL.md": skill("allows", "allowed-tools: Read, Bash(git:*)\n"),
       "repo/.claude/skills/mute/SKILL.md": "---\nname: mute\n---\nText",
       "repo/.claude/skills/empty/SKILL.md": "---\ndescription: Nothing.\n---\n",
       "repo/.claude/skills/path/SKILL.md": skill("../../path"),
@@ -85,7 +86,7 @@ describe("skills", () => {
     });
     symlinkSync(join(root, "secret"), join(root, "repo/.claude/skills/secret"));
     const { skills, unused } = await surveySkills(places);
-    expect(skills.map(({ name }) => name)).toEqual(["good"]);
+    expect(skills.map(({ name }) => name)).toEqual(["allows", "good"]);
     const reasons = new Map(
       unused.map(({ path, reason }) => [path.replace(".claude/skills/", ""), reason]),
     );
@@ -106,7 +107,7 @@ describe("skills", () => {
         "␛[2J<U+202E>",
       ].toSorted(),
     );
-    expect(reasons.get("limits")).toContain("allowed-tools");
+    expect(reasons.get("limits")).toContain("disallowed-tools");
     expect(reasons.get("secret")).toBe("it leads out of its folder");
     expect(reasons.get("huge")).toBe("it is larger than 256 KB");
     expect(reasons.get("path")).toContain("cannot be a name");
@@ -147,7 +148,8 @@ describe("commands of a folder", () => {
       "repo/.claude/commands/tell.md": "Tell me --- all.",
       "repo/.claude/commands/readme.md": "About commands.",
       "repo/.claude/commands/Bad Name.md": "Text",
-      "repo/.claude/commands/limits.md": "---\nallowed-tools: Bash(git:*)\n---\nText",
+      "repo/.claude/commands/limits.md": "---\ndisallowedTools: Bash(git:*)\n---\nText",
+      "repo/.claude/commands/allows.md": "---\nallowed-tools: Bash(git:*)\n---\nText",
       "repo/.claude/commands/huge.md": "x".repeat(MAX_COMMAND_BYTES + 1),
       "repo/.claude/commands/none.md": "",
     });
@@ -155,6 +157,7 @@ describe("commands of a folder", () => {
     symlinkSync(join(root, "outside.md"), join(root, "repo/.claude/commands/outside.md"));
     const { commands, unused } = await surveySkills(places);
     expect(commands).toEqual([
+      { name: "allows", description: "", path: ".claude/commands/allows.md", text: "Text" },
       {
         name: "fix",
         description: "Fixes it.",

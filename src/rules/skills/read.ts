@@ -22,7 +22,8 @@ const UNUSABLE: Readonly<Record<Exclude<Unusable, "missing">, string>> = {
   unreadable: "it cannot be read",
 };
 
-const LIMITS_TOOLS = "it limits tools (allowed-tools), which cannot be kept here; remove the line";
+const LIMITS_TOOLS =
+  "it takes tools away (disallowed-tools), which cannot be kept here; remove the line";
 
 /** Reads the skill in a folder; null for an entry that is none, and a text for one that cannot be used: why. */
 export async function readSkill(place: SkillPlace, entry: string): Promise<Skill | string | null> {
@@ -123,9 +124,10 @@ function parsed<Found>(parse: () => Found | string): Found | string {
   }
 }
 
+/** True for a file that takes tools away. `allowed-tools` allows some without a question (agentskills.io), which no file may. */
 function hasLimits(fields: ParsedFields): boolean {
-  return [...fields.keys()].some((key) =>
-    ["allowedtools", "disallowedtools"].includes(key.toLowerCase().replaceAll(/[_-]/g, "")),
+  return [...fields.keys()].some(
+    (key) => key.toLowerCase().replaceAll(/[_-]/g, "") === "disallowedtools",
   );
 }
 
