@@ -26,13 +26,28 @@ export function createConceal(secrets: readonly Secret[]): Conceal {
   if (spelled.length === 0) {
     return (text) => text;
   }
-  const any = new RegExp(spelled.map(({ value }) => patternOf(value)).join("|"), "g");
-  return (text) =>
-    text.replace(any, (found) => {
+  const any = new RegExp(spelled.map(({ value }) => escaped(headOf(value))).join("|"), "g");
+  return (text) => {
+    let shown = "";
+    let from = 0;
+    for (let at = next(any, text, 0); at !== -1;) {
+      const longest = Math.max(...spelled.map(({ value }) => foundLength(value, text, at)));
+      const found = text.slice(at, at + longest);
       // the shortest one: it may be the beginning of another
       const secret = spelled.findLast(({ value }) => value.startsWith(found));
-      return secret === undefined ? found : shownName(secret);
-    });
+      if (longest > 0 && secret !== undefined) {
+        shown += text.slice(from, at) + shownName(secret);
+        from = at + longest;
+      }
+      at = next(any, text, Math.max(from, at + 1));
+    }
+    return from === 0 ? text : shown + text.slice(from);
+  };
+}
+
+function next(any: RegExp, text: string, from: number): number {
+  any.lastIndex = from;
+  return any.exec(text)?.index ?? -1;
 }
 
 /** With the secrets as they are now; without any, nothing is replaced. Error codes: `config_invalid`. */
@@ -45,19 +60,75 @@ function shownName({ name }: Pick<Secret, "name">): string {
   return `[${name}]`;
 }
 
+/** A longer one is no header and no password: base64 of a file is left alone. */
+const MAX_ENCODED = 2048;
+
+/**
+ * Adds what base64 makes of secrets, alone or within a longer text (RFC 4648), and what a header of the scheme Basic
+ * holds (RFC 7617): a program that logs its requests or its settings shows one of them.
+ */
+export function withEncoded(secrets: readonly Secret[]): readonly Secret[] {
+  return secrets
+    .flatMap(({ name, value }) => [value, ...credentialsIn(value)].map((each) => [name, each]))
+    .flatMap(([name = "", value = ""]) =>
+      [value, ...encodingsOf(value.trim())].map((each) => ({ name, value: each })),
+    );
+}
+
+/** The credentials of a header: as they are sent, as they were given, and the password. */
+function credentialsIn(value: string): readonly string[] {
+  const encoded = /^Basic +([A-Za-z0-9+/]+=*)$/i.exec(value.trim())?.[1];
+  if (encoded === undefined) {
+    return [];
+  }
+  const given = Buffer.from(encoded, "base64").toString("utf8");
+  return [encoded, given, given.slice(given.indexOf(":") + 1)];
+}
+
+/** Base64 of a text, and what is the same of it after one and two other bytes; in both alphabets. */
+function encodingsOf(value: string): readonly string[] {
+  const bytes = Buffer.from(value);
+  if (bytes.length < MIN_SECRET || bytes.length > MAX_ENCODED) {
+    return [];
+  }
+  const within = [0, 1, 2].map((before) => {
+    const text = Buffer.concat([Buffer.alloc(before), bytes]).toString("base64");
+    return text.slice(Math.ceil((before * 8) / 6), Math.floor(((before + bytes.length) * 8) / 6));
+  });
+  return [bytes.toString("base64"), ...within].flatMap((text) => [
+    text,
+    text.replaceAll("+", "-").replaceAll("/", "_"),
+  ]);
+}
+
 /** As it is, within a URL, and within JSON. */
 function spellingsOf(value: string): readonly string[] {
   const text = value.toWellFormed();
   return [...new Set([value, encodeURIComponent(text), JSON.stringify(text).slice(1, -1)])];
 }
 
-function patternOf(value: string): string {
-  const from = value.length < MIN_CUT_SECRET ? value.length : Math.ceil(value.length / 2);
-  let rest = "";
-  for (let at = value.length - 1; at >= from; at -= 1) {
-    rest = `(?:${escaped(value.charAt(at))}${rest})?`;
+/** Characters of a secret that the one expression for all of them has: it must stay small. */
+const MAX_HEAD = 256;
+
+function headOf(value: string): string {
+  return value.slice(0, Math.min(MAX_HEAD, minLength(value)));
+}
+
+/** Returns how much of a secret a text has at a position; 0 if it is too little. */
+function foundLength(value: string, text: string, at: number): number {
+  const min = minLength(value);
+  if (!text.startsWith(value.slice(0, min), at)) {
+    return 0;
   }
-  return escaped(value.slice(0, from)) + rest;
+  let length = min;
+  while (length < value.length && value[length] === text[at + length]) {
+    length += 1;
+  }
+  return length;
+}
+
+function minLength({ length }: string): number {
+  return length < MIN_CUT_SECRET ? length : Math.ceil(length / 2);
 }
 
 function escaped(text: string): string {

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 
 import { oneLine } from "../core/text/terminal-text.ts";
-import { isSecretName, type Secret } from "../core/secrets.ts";
+import { isSecretName, type Secret, withEncoded } from "../core/secrets.ts";
 import {
   expandedTexts,
   type McpClient,
@@ -111,7 +111,7 @@ function serverOf(
       .update(JSON.stringify([name, place]))
       .digest("hex")
       .slice(0, 16),
-    secrets,
+    secrets: withEncoded(secrets),
   };
 }
 

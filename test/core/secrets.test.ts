@@ -2,7 +2,12 @@ import { describe, expect, it } from "vitest";
 
 import { modelConfig } from "../../src/rules/models/config.ts";
 import { secretsOfModels } from "../../src/rules/models/secrets-of-models.ts";
-import { createConceal, secretsOfAddress, secretsOfEndpoint } from "../../src/core/secrets.ts";
+import {
+  createConceal,
+  secretsOfAddress,
+  secretsOfEndpoint,
+  withEncoded,
+} from "../../src/core/secrets.ts";
 
 const KEY = "sk-canary-0123456789abcdefghijklmnopqrstuvwxyz";
 
@@ -26,6 +31,41 @@ describe("a text in which secrets are replaced", () => {
     }
     // so much of it many keys share
     expect(conceal(KEY.slice(0, 10))).toBe(KEY.slice(0, 10));
+  });
+
+  it("[MCP-131] is made with secrets of any length", () => {
+    const long = Array.from({ length: 128 * 1024 }, (_, at) => (at * 7919).toString(36)).join("");
+    const conceal = createConceal(withEncoded([{ name: "A", value: long }]));
+    expect(conceal(`x${long}y${long.slice(0, -10)}z`)).toBe("x[A]y[A]z");
+    const half = long.slice(0, long.length / 2 - 10);
+    expect(conceal(half)).toBe(half);
+  });
+
+  it("[MCP-131] has no base64 of the secrets of servers, wherever it begins", () => {
+    const password = "hunter2-??>>~~ü";
+    const conceal = createConceal(withEncoded([{ name: "A", value: password }]));
+    for (const [before, after] of [
+      ["", ""],
+      ["u:", ""],
+      ["me:", "\n"],
+      ["user:", "!"],
+    ]) {
+      for (const encoding of ["base64", "base64url"] as const) {
+        const shown = conceal(Buffer.from(`${before}${password}${after}`).toString(encoding));
+        expect(shown).toContain("[A]");
+        // what is left holds a part of one character
+        expect(shown.replace("[A]", "").length).toBeLessThan(12);
+      }
+    }
+  });
+
+  it("[MCP-131] has nothing of what a header of the scheme Basic holds", () => {
+    const credentials = "ada:correct horse";
+    const header = `Basic ${Buffer.from(credentials).toString("base64")}`;
+    const conceal = createConceal(withEncoded([{ name: "Authorization", value: header }]));
+    expect(conceal(`${header} ${header.slice(6)} ${credentials} correct horse`)).toBe(
+      "[Authorization] [Authorization] [Authorization] [Authorization]",
+    );
   });
 
   it("[PERMISSION-70] keeps what is too short to be a secret", () => {
