@@ -25,6 +25,7 @@ import { loginPlace } from "./oauth/logins.ts";
 import { Tokens } from "./oauth/tokens.ts";
 import { MAX_MESSAGE_BYTES, type Program, ProgramTransport } from "./program-transport.ts";
 import { LoginNeeded, SessionGone } from "./reasons.ts";
+import { pagesOf } from "./pages.ts";
 import { RunningCall, type ToolCall } from "./running-call.ts";
 import { unaskedLimit } from "./unasked.ts";
 import { unlessAborted } from "./unless-aborted.ts";
@@ -81,9 +82,7 @@ export interface Connection {
 const PROBE_MS = 1500;
 /** Time for which a list of tools is taken for current. */
 const FRESH_MS = 60_000;
-const MAX_PAGES = 20;
-const MAX_TOOLS = 1000;
-
+const TOOLS = { pages: 20, entries: 1000 };
 /** Time in which a server answers that it stops a task. */
 const CANCEL_MS = 2000;
 
@@ -313,21 +312,9 @@ async function allTools(
   if (client.getServerCapabilities()?.tools === undefined) {
     return [];
   }
-  const tools: GivenTool[] = [];
-  const seen = new Set<string>();
-  let cursor: string | undefined;
-  for (let page = 0; page < MAX_PAGES && tools.length < MAX_TOOLS; page += 1) {
+  return pagesOf(TOOLS, async (params) => {
     // with a cursor, the client sends one request
-    const given = await client.request(
-      { method: "tools/list", params: cursor === undefined ? {} : { cursor } },
-      options,
-    );
-    tools.push(...given.tools);
-    cursor = given.nextCursor;
-    if (cursor === undefined || seen.has(cursor)) {
-      break;
-    }
-    seen.add(cursor);
-  }
-  return tools.slice(0, MAX_TOOLS);
+    const given = await client.request({ method: "tools/list", params }, options);
+    return { entries: given.tools, nextCursor: given.nextCursor };
+  });
 }

@@ -1,5 +1,6 @@
 import type { Client } from "@modelcontextprotocol/client";
 
+import { pagesOf } from "./pages.ts";
 import { resultText } from "./result-text.ts";
 
 /** A prompt of a server, as far as a line that calls it needs. */
@@ -19,9 +20,8 @@ export interface ListedResource {
   readonly name: string;
 }
 
-const MAX_PAGES = 5;
-const MAX_PROMPTS = 500;
-const MAX_RESOURCES = 500;
+const PROMPTS = { pages: 5, entries: 500 };
+const RESOURCES = { pages: 5, entries: 500 };
 const MAX_MESSAGES = 100;
 
 /** Returns a resource as text: clean and bounded, and named if it is none. Rejects with what prevents it: see `reasonOf`. */
@@ -38,25 +38,14 @@ export async function listPrompts(
   if (client.getServerCapabilities()?.prompts === undefined) {
     return [];
   }
-  const prompts: ListedPrompt[] = [];
-  let cursor: string | undefined;
-  for (let page = 0; page < MAX_PAGES && prompts.length < MAX_PROMPTS; page += 1) {
-    const given = await client.request(
-      { method: "prompts/list", params: cursor === undefined ? {} : { cursor } },
-      optionsOf(asking),
-    );
-    prompts.push(
-      ...given.prompts.map(({ name, arguments: list = [] }) => ({
-        name,
-        arguments: list.map((each) => ({ name: each.name, isRequired: each.required === true })),
-      })),
-    );
-    cursor = given.nextCursor;
-    if (cursor === undefined) {
-      break;
-    }
-  }
-  return prompts.slice(0, MAX_PROMPTS);
+  const prompts = await pagesOf(PROMPTS, async (params) => {
+    const given = await client.request({ method: "prompts/list", params }, optionsOf(asking));
+    return { entries: given.prompts, nextCursor: given.nextCursor };
+  });
+  return prompts.map(({ name, arguments: list = [] }) => ({
+    name,
+    arguments: list.map((each) => ({ name: each.name, isRequired: each.required === true })),
+  }));
 }
 
 /** Returns the resources of a server; none if it has none to offer. Templates of them are left out: they name none. */
@@ -67,20 +56,11 @@ export async function listResources(
   if (client.getServerCapabilities()?.resources === undefined) {
     return [];
   }
-  const resources: ListedResource[] = [];
-  let cursor: string | undefined;
-  for (let page = 0; page < MAX_PAGES && resources.length < MAX_RESOURCES; page += 1) {
-    const given = await client.request(
-      { method: "resources/list", params: cursor === undefined ? {} : { cursor } },
-      optionsOf(asking),
-    );
-    resources.push(...given.resources.map(({ uri, name }) => ({ uri, name })));
-    cursor = given.nextCursor;
-    if (cursor === undefined) {
-      break;
-    }
-  }
-  return resources.slice(0, MAX_RESOURCES);
+  const resources = await pagesOf(RESOURCES, async (params) => {
+    const given = await client.request({ method: "resources/list", params }, optionsOf(asking));
+    return { entries: given.resources, nextCursor: given.nextCursor };
+  });
+  return resources.map(({ uri, name }) => ({ uri, name }));
 }
 
 /** Returns the messages of a prompt as one text. Who says each of them does not matter: none is the user. */
