@@ -318,3 +318,17 @@ async function allTools(
     return { entries: given.tools, nextCursor: given.nextCursor };
   });
 }
+    reconnectionScheduler: reconnectLater,
+/** Time before a stream is opened again that has ended without its answer, whatever its server asks for (`retry`). */
+const RECONNECT_MS = { min: 1000, max: 60_000 };
+
+export function reconnectMs(asked: number): number {
+  return Math.min(Math.max(asked, RECONNECT_MS.min), RECONNECT_MS.max);
+}
+
+function reconnectLater(reconnect: () => void, delayMs: number): () => void {
+  // a call has a timer that holds the process
+  const timer = setTimeout(reconnect, reconnectMs(delayMs)).unref();
+  return () => clearTimeout(timer);
+}
+

@@ -8,11 +8,31 @@ import { expect, it, onTestFinished } from "vitest";
 import { z } from "zod";
 
 import { boundedFetch } from "../../src/mcp/bounded-fetch.ts";
-import { connect } from "../../src/mcp/connection.ts";
+import { connect, reconnectMs } from "../../src/mcp/connection.ts";
 import { MAX_MESSAGE_BYTES } from "../../src/mcp/program-transport.ts";
 import { resultOf } from "../helpers/mcp.ts";
 
 const LARGE = "x".repeat(MAX_MESSAGE_BYTES + 1);
+
+function connectAddress(url: string) {
+  return connect({
+    server: {
+      name: "service",
+      place: { kind: "address", url, headers: { "x-token": "given" } },
+      tools: null,
+      timeoutMs: 20_000,
+      hash: "",
+      secrets: [],
+      client: null,
+    },
+    version: "0.0.0",
+    folder: null,
+    onSecrets: () => {},
+    program: () => expect.fail("no program is started"),
+    timeoutMs: 20_000,
+    signal: new AbortController().signal,
+  });
+}
 
 /** A service with the SDK. Its path `/moved` leads elsewhere. */
 async function startService() {
@@ -67,28 +87,7 @@ async function startService() {
   await once(service, "listening");
   onTestFinished(() => void service.close());
   const { port } = service.address() as AddressInfo;
-  const connectTo = (path: string) =>
-    connect({
-      server: {
-        name: "service",
-        place: {
-          kind: "address",
-          url: `http://127.0.0.1:${port}${path}`,
-          headers: { "x-token": "given" },
-        },
-        tools: null,
-        timeoutMs: 20_000,
-        hash: "",
-        secrets: [],
-        client: null,
-      },
-      version: "0.0.0",
-      folder: null,
-      onSecrets: () => {},
-      program: () => expect.fail("no program is started"),
-      timeoutMs: 20_000,
-      signal: new AbortController().signal,
-    });
+  const connectTo = (path: string) => connectAddress(`http://127.0.0.1:${port}${path}`);
   return { connectTo, tokens, url: `http://127.0.0.1:${port}` };
 }
 
@@ -118,4 +117,54 @@ it("[MCP-22] takes no message of more than 8 MiB, and streams of any length", as
 it("[MCP-22] follows no redirect to another origin", async () => {
   const { connectTo } = await startService();
   await expect(connectTo("/moved")).rejects.toThrow("not followed");
+});
+
+it("[MCP-132] opens a stream that ends without its answer at most once a second, whatever its server asks for", async () => {
+  const opened: number[] = [];
+  const service = createServer((request, response) => {
+    void (async () => {
+      const body = (await buffer(request)).toString("utf8");
+      const message: unknown = body === "" ? {} : JSON.parse(body);
+      const { id, method } = message as { id?: number; method?: string };
+      const answer = (result: object): void => {
+        response.writeHead(200, { "content-type": "application/json" });
+        response.end(JSON.stringify({ jsonrpc: "2.0", id, result }));
+      };
+      if (method === "initialize") {
+        const serverInfo = { name: "cuts", version: "0" };
+        answer({ protocolVersion: "2025-11-25", capabilities: { tools: {} }, serverInfo });
+      } else if (method === "tools/list") {
+        answer({ tools: [{ name: "act", description: "", inputSchema: { type: "object" } }] });
+      } else if (method === "tools/call" || (method === undefined && opened.length > 0)) {
+        opened.push(performance.now());
+        response.writeHead(200, { "content-type": "text/event-stream" });
+        response.end(`id: ${opened.length}\nretry: 0\ndata:\n\n`);
+      } else {
+        response.writeHead(method === "notifications/initialized" ? 202 : 405).end();
+      }
+    })();
+  });
+  service.listen(0, "127.0.0.1");
+  await once(service, "listening");
+  onTestFinished(() => {
+    service.closeAllConnections();
+    service.close();
+  });
+  const { port } = service.address() as AddressInfo;
+  const connection = await connectAddress(`http://127.0.0.1:${port}/mcp`);
+  onTestFinished(() => connection.close());
+  const { tools } = await connection.list();
+  const [tool = expect.fail("no tool")] = tools;
+  const stop = new AbortController();
+  const call = { tool, args: {}, timeoutMs: 60_000, signal: stop.signal, onProgress: () => {} };
+  const ended = connection
+    .call(call)
+    .next(stop.signal)
+    .catch(() => null);
+  await expect.poll(() => opened.length, { timeout: 30_000 }).toBe(2);
+  stop.abort();
+  await ended;
+  expect(opened[1]! - opened[0]!).toBeGreaterThan(900);
+  // a time that is too long for a timer would be none
+  expect([0, 5000, 9e9].map(reconnectMs)).toEqual([1000, 5000, 60_000]);
 });
