@@ -12,7 +12,7 @@ const KEY = "sk-secret-0123456789";
 const REASON =
   'The OpenAI service refused the key (status 401, test_error): "refused". Check that it is right and may use this model.';
 
-it("[CLI-93] [CLI-94] [CLI-95] a failed exchange is shown as failed, with its reason, and not as interrupted", async () => {
+it("[CLI-93] [CLI-94] [CLI-95] [CLI-481] a failed exchange is shown as failed, with its reason, and not as interrupted", async () => {
   let refuses = true;
   await using provider = await startScriptedProvider("openai", () =>
     refuses ? [{ kind: "status", status: 401 }] : [{ kind: "text", text: "the answer" }],
@@ -24,7 +24,7 @@ it("[CLI-93] [CLI-94] [CLI-95] a failed exchange is shown as failed, with its re
   const failed = await home.call(["--session", ID, "-p", "the question"]);
   expect(failed).toMatchObject({ code: 1, stdout: "" });
   expect(failed.stderr).toBe(
-    `reprise: ${REASON} The message is stored; --continue-exchange asks for its answer again. [model_unauthorized]\nResume with: reprise --session ${ID}\n`,
+    `reprise: ${REASON} The message is stored; --continue-exchange asks for its answer again. [model_unauthorized]\nResume with: reprise --session ${ID} --continue-exchange\n`,
   );
 
   const shown = await home.call(["sessions", "show", ID]);

@@ -39,7 +39,7 @@ describe("a model that fails", () => {
     const failed = await home.call(["--session", id, "-p", "the question"], { env: unreachable });
     expect(failed).toMatchObject({ code: 1, stdout: "" });
     expect(failed.stderr).toMatch(
-      /^note: openai:test is not in the table[^\n]*\n(?:note: the OpenAI service cannot be reached \(connection failed\); asking again in \d s\.\n){2}reprise: The OpenAI service cannot be reached \(connection failed\)\. [^\n]* \[model_unreachable\]\nResume with: reprise --session abcdef1\S+\n$/,
+      /^note: openai:test is not in the table[^\n]*\n(?:note: the OpenAI service cannot be reached \(connection failed\); asking again in \d s\.\n){2}reprise: The OpenAI service cannot be reached \(connection failed\)\. [^\n]* \[model_unreachable\]\nResume with: reprise --session abcdef1\S+ --continue-exchange\n$/,
     );
     expect(await detailOf(home, id)).toMatchObject({
       state: "active",

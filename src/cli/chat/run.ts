@@ -197,7 +197,7 @@ async function handled(
     if (context.json && !terminal) {
       noticeUnsent(context);
     }
-    const exitCode = await showFailure(context, error);
+    const { exitCode } = await showFailure(context, error);
     if (!context.json && !terminal) {
       noticeUnsent(context);
     }

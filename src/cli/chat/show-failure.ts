@@ -6,8 +6,15 @@ import { showError } from "../process/show-error.ts";
 import { resetOf, shownReset, whyNoWait } from "./limit-wait.ts";
 import type { Talk } from "./talk.ts";
 
-/** Shows what went wrong in a conversation, with what helps there, and returns the exit code. */
-export async function showFailure(talk: Talk, error: unknown): Promise<number> {
+/** What a failure means for a command. */
+export interface ShownFailure {
+  readonly exitCode: number;
+  /** True if the exchange is continued with `--continue-exchange` alone. */
+  readonly canContinue: boolean;
+}
+
+/** Shows what went wrong in a conversation, with what helps there. */
+export async function showFailure(talk: Talk, error: unknown): Promise<ShownFailure> {
   const { cli, conversation, json } = talk;
   const isTerminal = cli.stdin.isTTY === true && !json;
   const step = isPassing(error)
@@ -34,7 +41,7 @@ export async function showFailure(talk: Talk, error: unknown): Promise<number> {
   if (isRepriseError(error, "session_busy") && cli.stdin.isTTY !== true && !json) {
     noticeLine(cli, "Use --wait to wait until it is done, or --take-over to stop it.");
   }
-  return exitCode;
+  return { exitCode, canContinue: step?.canContinue === true };
 }
 
 /** An exchange that the database or this process prevents has not failed. */
@@ -59,12 +66,15 @@ async function stepAfterFailure(
 interface NextStep {
   readonly terminal: string;
   readonly command: string;
+  /** Whether `--continue-exchange` needs no other option. */
+  readonly canContinue?: true;
 }
 
 /** Sent again, the message would be stored twice. */
 const RETRY: NextStep = {
   terminal: "The message is stored; /retry asks for its answer again.",
   command: "The message is stored; --continue-exchange asks for its answer again.",
+  canContinue: true,
 };
 
 /** For a limit that is over at a known time. */
@@ -76,6 +86,7 @@ const WAIT: NextStep = {
 const CONTINUE: NextStep = {
   terminal: "/continue resumes it.",
   command: "--continue-exchange resumes it.",
+  canContinue: true,
 };
 
 const CONTINUE_BEGUN: NextStep = {
@@ -106,6 +117,7 @@ const NEXT_STEPS: Partial<Record<ErrorCode, NextStep>> = {
   answer_cut: {
     terminal: "The text so far is stored; /continue lets the model write the rest.",
     command: "The text so far is stored; --continue-exchange lets the model write the rest.",
+    canContinue: true,
   },
   call_limit_reached: CONTINUE,
   budget_reached: CONTINUE,

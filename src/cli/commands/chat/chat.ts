@@ -185,6 +185,7 @@ async function chatOnce(input: ChatInput): Promise<NextChat | "left" | null> {
       ? createSandboxNote({ cli, conversation, sandbox: config.sandbox })
       : { beforeSend: async () => {}, hasSandbox: () => null };
   let next: OpenSession | null = null;
+  let canContinue = false;
   try {
     next = await (!oneExchange
       ? runConversation({
@@ -215,7 +216,9 @@ async function chatOnce(input: ChatInput): Promise<NextChat | "left" | null> {
     }
   } catch (error) {
     // the command to resume comes after the error: a message that failed can be sent again
-    cli.exitCode = await showFailure(talk, error);
+    const shown = await showFailure(talk, error);
+    cli.exitCode = shown.exitCode;
+    canContinue = shown.canContinue && oneExchange;
   }
   await conversation.leave(oneExchange ? "other" : "prompt_input_exit", (sentence) =>
     note(cli, sentence),
@@ -238,7 +241,8 @@ async function chatOnce(input: ChatInput): Promise<NextChat | "left" | null> {
     return nextChat(input, next, conversation);
   }
   if (session !== null && !json && (await isActive(store, session.id))) {
-    noticeLine(cli, `Resume with: ${resumeCommand(cli, input.command, session.id)}`);
+    const again = canContinue ? " --continue-exchange" : "";
+    noticeLine(cli, `Resume with: ${resumeCommand(cli, input.command, session.id)}${again}`);
   }
   return null;
 }
