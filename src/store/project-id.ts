@@ -1,11 +1,11 @@
 import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
 import { constants } from "node:fs";
-import { access, lstat, open } from "node:fs/promises";
-import { userInfo } from "node:os";
-import { dirname, join, resolve } from "node:path";
+import { access } from "node:fs/promises";
+import { join } from "node:path";
 
 import { PROJECT_KEY_LENGTH } from "../core/limits.ts";
+import { gitFolderAround, readSmall } from "./git-folder.ts";
 import { remoteRepository } from "./git-remote.ts";
 import { projectKeyOf, realPathOf } from "./project-key.ts";
 
@@ -31,7 +31,7 @@ export async function projectOfFolder(path: string): Promise<Project> {
  * Never fails.
  */
 export async function projectIdOf(path: string): Promise<string | null> {
-  const git = await gitFolderAround(await realPathOf(path));
+  const git = (await gitFolderAround(await realPathOf(path)))?.common ?? null;
   const config = git === null ? null : await readSmall(join(git, "config"), MAX_CONFIG);
   if (git === null || config === null) {
     return null;
@@ -46,49 +46,6 @@ function hashOf(identity: string): string {
 }
 
 const MAX_CONFIG = 1024 * 1024;
-/** A file `.git`, and `commondir` in a worktree's git folder, are one short line. */
-const MAX_POINTER = 4096;
-
-/** Git's folder of the innermost repository, of the main checkout for a worktree. Null for somebody else's. */
-async function gitFolderAround(folder: string): Promise<string | null> {
-  for (let at = folder; ; at = dirname(at)) {
-    const git = join(at, ".git");
-    const found = await lstat(git).catch(() => null);
-    if (found !== null) {
-      const isMine = found.uid === userInfo().uid;
-      return isMine ? (found.isDirectory() ? git : namedIn(git)) : null;
-    }
-    if (dirname(at) === at) {
-      return null;
-    }
-  }
-}
-
-async function namedIn(file: string): Promise<string | null> {
-  const [, named] = /^gitdir: (.+)$/m.exec((await readSmall(file, MAX_POINTER)) ?? "") ?? [];
-  if (named === undefined) {
-    return null;
-  }
-  const own = resolve(dirname(file), named);
-  const common = await readSmall(join(own, "commondir"), MAX_POINTER);
-  // a submodule has a git folder without `commondir`
-  return common === null ? own : resolve(own, common.trim());
-}
-
-/** Null for everything but a plain file that is short enough: a repository can contain pipes and devices. */
-async function readSmall(path: string, max: number): Promise<string | null> {
-  try {
-    const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
-    try {
-      const found = await file.stat();
-      return found.isFile() && found.size <= max ? await file.readFile("utf8") : null;
-    } finally {
-      await file.close();
-    }
-  } catch {
-    return null;
-  }
-}
 
 const FOLDERS = ["/usr/bin", "/usr/local/bin", "/opt/homebrew/bin", "/bin"];
 const TIMEOUT_MS = 2000;
