@@ -22,8 +22,8 @@ export interface TerminalProgram extends AsyncDisposable {
 
 /** What gets an answer of one token. */
 export const SHORT = "a short answer";
-/** The next exchange can begin: the status line of the screen says so. */
-const READY = /ready/;
+/** The next exchange can begin: in the status line the folder comes after the mode, and not that something works. */
+const READY = /⇧⇥[^w~]*~/;
 const WAIT_MS = 180_000;
 
 export function startInTerminal(
@@ -120,5 +120,5 @@ export function prompt(args: readonly string[]): RegExp {
 /** The last of so many tokens, and the prompt after it. */
 export function end(args: readonly string[], tokens: number): RegExp {
   const last = tokenAt(tokens - 1).trim();
-  return isPlain(args) ? new RegExp(`${last}[^]*> `) : new RegExp(`${last}[^]*ready`);
+  return isPlain(args) ? new RegExp(`${last}[^]*> `) : new RegExp(`${last}[^]*${READY.source}`);
 }

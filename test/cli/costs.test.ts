@@ -82,11 +82,11 @@ it("[COST-14] [COST-15] /cost and sessions show say that a price is unknown, and
 it("[COST-16] the status line shows the cost once it is known and above 0", async () => {
   const home = await aHome(() => [text("the answer"), counted]);
   const screen = openScreen(home, "reprise", { columns: 120 });
-  await screen.until(/^ready · /m);
+  await screen.until(/^[a-z]+ ⇧⇥ · (?=[~/…n])/m);
   screen.type("one\r");
-  await screen.until(/^the answer$[^]*^ready · .* context · \$0\.08 · assistant\b/m);
+  await screen.until(/^the answer$[^]*^[a-z]+ ⇧⇥ · (?=[~/…n]).* of \d+k · \$0\.08 · /m);
   screen.type("two\r");
-  await screen.until(/^ready · .* context · \$0\.16 · assistant\b/m);
+  await screen.until(/^[a-z]+ ⇧⇥ · (?=[~/…n]).* of \d+k · \$0\.16 · /m);
 });
 
 it("[COST-24] stats shows what models have read, written and cost, and fits a terminal of 80 columns", async () => {

@@ -35,13 +35,13 @@ it("[CLI-480] a terminal says at once that the model has no key", async () => {
     columns: 120,
   });
   await screen.until(
-    /^This model needs a key\. Set OPENAI_API_KEY [^]*^\/connect sets one up here\.$[^]*^ready · /m,
+    /^This model needs a key\. Set OPENAI_API_KEY [^]*^\/connect sets one up here\.$[^]*^[a-z]+ ⇧⇥ · (?=[~/…n])/m,
   );
   screen.type(CTRL_D);
   expect(await screen.finished).toBe(0);
   const keyed = { REPRISE_MODEL: "openai:gpt-5", OPENAI_API_KEY: "test" };
   const other = openScreen(freshHome(keyed), "reprise", { columns: 120 });
-  expect(await other.until(/^ready · /m)).not.toContain("needs a key");
+  expect(await other.until(/^[a-z]+ ⇧⇥ · (?=[~/…n])/m)).not.toContain("needs a key");
   other.type(CTRL_D);
   expect(await other.finished).toBe(0);
 });

@@ -266,7 +266,7 @@ it("[CLI-344] /connect leaves the screen for the dialog and comes back", async (
   const server = await provider("anthropic");
   const home = homeOf(server.env);
   const screen = openScreen(home, "reprise");
-  await screen.until(/^ready · /m);
+  await screen.until(/^[a-z]+ ⇧⇥ · (?=[~/…n])/m);
   screen.type("/connect\r");
   await screen.until(/Provider \(number or name\):/);
   screen.type("anthropic\r");
@@ -274,7 +274,7 @@ it("[CLI-344] /connect leaves the screen for the dialog and comes back", async (
   screen.type(`${KEY}\r`);
   await screen.until(/Model \(number or name\)/);
   screen.type("test\r");
-  await screen.until(/^anthropic:test answers here\.$[^]*^ready · /m);
+  await screen.until(/^anthropic:test answers here\.$[^]*^[a-z]+ ⇧⇥ · (?=[~/…n])/m);
   screen.type("What is here?\r");
   await screen.until(/There is one file, notes\.md\./);
   expect(screen.everything().join("\n")).not.toContain("canary");

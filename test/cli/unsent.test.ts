@@ -70,7 +70,7 @@ describe("a message that was refused before its exchange began", () => {
       /^The message of exchange 2 was refused [^]*\[folder_missing\];[^]*prompt\s+again\.$[^]*^> long ␛\[2J and\n {2}careful$/m,
     );
     screen.type("\r");
-    await screen.until(/\[demo\][^]*^ready · /m);
+    await screen.until(/\[demo\][^]*^[a-z]+ ⇧⇥ · (?=[~/…n])/m);
     screen.type(CTRL_D);
     expect(await screen.finished).toBe(0);
     expect(rowsOf(await detailOf(home, id)).slice(0, 1)).toEqual([[1, "user", CLEANED]]);

@@ -94,13 +94,13 @@ it.each([
 ])("[LIMITED-6] %s stops the wait of a session on a terminal", async (_, key) => {
   const { home, provider } = await aHome(() => [limited("1200")]);
   const screen = openScreen(home, "exec reprise", { env: { NO_COLOR: "1" } });
-  await screen.until(/^ready · /m);
+  await screen.until(/^[a-z]+ ⇧⇥ · (?=[~/…n])/m);
   screen.type("question\r");
-  await screen.until(/The limit resets at [^]*^ready · /m);
+  await screen.until(/The limit resets at [^]*^[a-z]+ ⇧⇥ · (?=[~/…n])/m);
   screen.type("/continue when-reset\r");
-  await screen.until(/Waiting until \d\d:\d\d[^]*^working · /m);
+  await screen.until(/Waiting until \d\d:\d\d[^]*^[a-z]+ ⇧⇥ · working · /m);
   screen.type(key);
-  const shown = await screen.until(/Waiting until[^]*^ready · /m);
+  const shown = await screen.until(/Waiting until[^]*^[a-z]+ ⇧⇥ · (?=[~/…n])/m);
   expect(shown).toMatch(/Waiting until \d\d:\d\d; Ctrl-C stops that\.\nStopped\./);
   expect(provider.received).toHaveLength(1);
   screen.type("\u0004");

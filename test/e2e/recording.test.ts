@@ -101,7 +101,7 @@ it.skipIf(reason !== null)(
     const keep = (seconds: number): number =>
       frames.push({ rows: stable(screen.runs(), home.project), seconds });
 
-    await screen.until(/^A new session\.[^]*^ready · mode ask · .*sonnet-5-5$/m);
+    await screen.until(/^\/ commands [^]*^ask ⇧⇥ · (?=[~/…n]).*sonnet-5-5$/m);
     keep(1.2);
     let typed = "";
     for (const word of MESSAGE.split(/(?<= )/)) {
@@ -112,13 +112,13 @@ it.skipIf(reason !== null)(
       keep(0.2);
     }
     screen.type("\r");
-    await screen.until(/allow once[^]*Esc later · text is a message$[^]*^1 question · /m);
+    await screen.until(/allow once[^]*Esc later · text is a message$[^]*^ask ⇧⇥ · 1 question · /m);
     keep(3.5);
     screen.type("y");
     await screen.until(/^> \[y\] allow once[^]*^ {2}Enter confirms/m);
     keep(1);
     screen.type("\r");
-    await screen.until(/is in total\.js[^]*^ready · .* context · /m);
+    await screen.until(/is in total\.js[^]*^[a-z]+ ⇧⇥ · (?=[~/…n]).* % of /m);
     keep(4);
     screen.type(CTRL_D);
     expect(await screen.finished).toBe(0);

@@ -25,11 +25,11 @@ it("[TERM-47] a terminal without the focus is notified when a long exchange is d
   const notified = (): string[] =>
     // oxlint-disable-next-line no-control-regex -- a notification of the desktop
     [...screen.written().matchAll(/\u001b\]9;([^\u0007]*)\u0007/g)].map(([, text = ""]) => text);
-  await screen.until(/^A new session[^]*^ready · /m);
+  await screen.until(/^\/ commands [^]*^[a-z]+ ⇧⇥ · (?=[~/…n])/m);
   screen.type("!true\r");
-  await screen.until(/exit code 0[^]*^ready · /m);
+  await screen.until(/exit code 0[^]*^[a-z]+ ⇧⇥ · (?=[~/…n])/m);
   screen.type("a long one\r");
-  await screen.until(/^It is done\.$[^]*^ready · /m);
+  await screen.until(/^It is done\.$[^]*^[a-z]+ ⇧⇥ · (?=[~/…n])/m);
   await screen.until(() => notified().length === 1);
   expect(notified()[0]).toMatch(/^Reprise: The exchange is done: a long one · /);
   screen.type(CTRL_D);

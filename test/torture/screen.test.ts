@@ -81,11 +81,11 @@ describe("a terminal whose size changes at any moment", () => {
     });
     const home = freshHome({ ...server.env("openai"), REPRISE_MODEL: "openai:test" });
     const screen = openScreen(home, belowShell("reprise"), { columns: 100, rows: 30 });
-    await screen.until(/^ready · /m);
+    await screen.until(/^[a-z]+ ⇧⇥ · (?=[~/…n])/m);
     screen.type("the question\r");
     await screen.until(/word10\b/);
     await resizeAtRandom(screen, randomOf(seed));
-    await screen.until(/word599[^]*^ready · /m);
+    await screen.until(/word599[^]*^[a-z]+ ⇧⇥ · (?=[~/…n])/m);
     screen.type(CTRL_D);
     expect(await screen.finished).toBe(0);
     const rows = screen.everything();

@@ -7,6 +7,7 @@ import type { FileChangeInfo } from "../../core/schemas/file-change-schemas.ts";
 import type { ModelInfo } from "../../core/schemas/service-schemas.ts";
 import type { Message } from "../../core/sessions.ts";
 import type { CommandUsage } from "./command-usage.ts";
+import type { Greeting } from "./greeting.ts";
 import type { PickedRewind, RewindSource } from "../output/rewind-choices.ts";
 import type { GivenAnswer } from "../output/question-lines.ts";
 
@@ -14,12 +15,10 @@ import type { GivenAnswer } from "../output/question-lines.ts";
 export interface Front {
   /** Aborted when the program is asked to leave: SIGTERM, SIGHUP. */
   readonly leaving: AbortSignal;
-  /** Keys that a person can press here, for the greeting. */
-  readonly hints: Hints;
   /** The rows of `/help`. */
   help(commands: readonly CommandUsage[]): readonly string[];
   /** Shows what a session begins with. */
-  greet(lines: readonly string[]): Promise<void>;
+  greet(greeting: Greeting): Promise<void>;
   /** Shows the end of the session again, on a screen. */
   replay(): Promise<void>;
   /** The next thing that happened, in order; after `end` it stays `end`. `news` once that is aborted. */
@@ -74,15 +73,6 @@ export interface PickedModel {
   readonly model: string;
   /** Whether it continues the conversation; else the context is fresh. */
   readonly keeps: boolean;
-}
-
-export interface Hints {
-  /** How an answer is stopped: a sentence. */
-  readonly stop: string;
-  /** How the greeting names the session. */
-  readonly session: (thread: string) => string;
-  /** More rows. */
-  readonly keys: readonly string[];
 }
 
 export interface Asked {

@@ -2,6 +2,7 @@ import { isYes } from "../process/ask.ts";
 import { type CliContext, printLines } from "../process/context.ts";
 import { usageOf } from "../chat/command-usage.ts";
 import type { FollowView, Front } from "../chat/front.ts";
+import { greetingLines } from "../chat/greeting.ts";
 import { askLine } from "./ask-line.ts";
 import { openLineInput } from "./input.ts";
 import { createPlainView } from "./plain-view.ts";
@@ -11,12 +12,11 @@ export function openLines(cli: CliContext): Front {
   const input = openLineInput(cli);
   return {
     leaving: input.leaving,
-    hints: { stop: "Ctrl-C stops an answer.", session: (thread) => thread, keys: [] },
     help: (commands) => [
       ...commands.map((each) => `  ${usageOf(each).padEnd(27)}${each.help}`),
       `  ${"//text".padEnd(27)}send a message that begins with /`,
     ],
-    greet: async (lines) => printLines(cli, lines),
+    greet: async (greeting) => printLines(cli, greetingLines(greeting)),
     replay: async () => undefined,
     next: (news) => input.next("> ", news),
     onInterrupt: input.onInterrupt,

@@ -1,12 +1,13 @@
 import type { PermissionMode } from "../../core/permissions.ts";
 import type { Usage } from "../../core/cost/model-calls.ts";
 import { usageOfTree } from "../../store/records/model-calls/read-usage.ts";
+import { branchOf } from "../../store/git-folder.ts";
 import { readTasks } from "../../store/records/messages/read-tasks.ts";
 import { isRepriseError } from "../../core/errors.ts";
 import type { Notifications, ThemeSetting } from "../../rules/config/user-config.ts";
 import { settingsOf } from "../process/config.ts";
 import { noticeLine } from "../process/context.ts";
-import type { Front, Hints } from "../chat/front.ts";
+import type { Front } from "../chat/front.ts";
 import { onSignals } from "../process/signals.ts";
 import { createAttention } from "./screen/attention.ts";
 import { helpRows } from "./rows/help-rows.ts";
@@ -16,6 +17,7 @@ import { createQueue } from "./editor/queue.ts";
 import type { ScreenOptions } from "./screen-options.ts";
 import type { SessionScreen } from "./session-screen.ts";
 import type { Theme } from "./text/theme.ts";
+import { startRows } from "./start-rows.ts";
 import { contextOf, statusOf, windowTitle } from "./status.ts";
 import { statusRow } from "./status-line.ts";
 import { noticing, noticingFollow } from "./questions/noticing.ts";
@@ -25,13 +27,6 @@ import { createTheme } from "./text/themes.ts";
 const REPLAYED_MESSAGES = 60;
 /** Exchanges of it. */
 const REPLAYED_EXCHANGES = 3;
-
-const HINTS: Hints = {
-  stop: "Esc stops an answer.",
-  // fits one row in a narrow terminal; all of it is shown at the end
-  session: (thread) => thread.slice(0, 8),
-  keys: ["/ commands, @ files, ! shell, Shift-Tab mode, Ctrl-R history, Ctrl-O details"],
-};
 
 /** Modes that Shift-Tab sets, one after the other. `all` is set by its name alone. */
 const MODES_IN_TURN: readonly PermissionMode[] = ["ask", "edits", "auto", "plan"];
@@ -55,6 +50,7 @@ export function openScreenFront(options: ScreenOptions): Front {
   /** Nothing runs: what is sent comes next. */
   let isWaiting = false;
   let mode: PermissionMode | null = null;
+  let branch: string | null = null;
   /** Name of the session, or its title. */
   let name: string | null = null;
   let usage: Usage | null = null;
@@ -69,7 +65,7 @@ export function openScreenFront(options: ScreenOptions): Front {
   });
 
   const status = (width: number): string =>
-    statusRow(statusOf(options, { shown, mode, window, name, usage }), {
+    statusRow(statusOf(options, { shown, mode, window, name, usage, branch }), {
       width,
       theme,
       columns: screen.text(),
@@ -144,6 +140,20 @@ export function openScreenFront(options: ScreenOptions): Front {
     notifications = config?.notifications ?? "bell";
     return config?.theme ?? "auto";
   };
+  const findBranch = async (): Promise<void> => {
+    const { repo_path } = conversation.planned();
+    branch = repo_path === null ? null : await branchOf(repo_path);
+  };
+  /** Leaves the mode unknown if a setting spoils it: the error is shown once a person sends something. */
+  const findMode = async (): Promise<void> => {
+    try {
+      ({ mode } = await conversation.permissions());
+    } catch (error) {
+      if (!isRepriseError(error)) {
+        throw error;
+      }
+    }
+  };
   /** Finds out what can be known without sending anything. */
   const look = async (): Promise<void> => {
     try {
@@ -153,6 +163,7 @@ export function openScreenFront(options: ScreenOptions): Front {
       const tasks = session === null ? [] : await store.read(readTasks, session);
       shown?.view.setTasks(tasks);
       attention.title(windowTitle(conversation, name));
+      await findBranch();
       ({ mode } = await conversation.permissions());
       const { models } = await settings.at(conversation.planned().repo_path);
       window = onFirstUse(() => contextOf(options, models));
@@ -192,11 +203,14 @@ export function openScreenFront(options: ScreenOptions): Front {
 
   return {
     leaving: leaving.signal,
-    hints: HINTS,
     help: (commands) => helpRows(commands, { width: screen.width, text: screen.text() }),
-    greet: async (lines) => {
+    greet: async (greeting) => {
       theme = createTheme({ env: cli.env, setting: await configured() });
-      screen.commit(lines.map((line, index) => (index === 0 ? theme.bold(line) : line)));
+      await findMode();
+      await findBranch();
+      const { width } = screen;
+      const home = cli.env["HOME"];
+      screen.commit(startRows(greeting, { width, text: screen.text(), theme, mode, branch, home }));
       await replay();
       void look();
     },

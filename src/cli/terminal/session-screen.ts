@@ -15,6 +15,7 @@ import { createHighlighter, type Highlighter } from "./markdown/highlight.ts";
 import { openAnswerEditor, openEditor, type OpenedEditor } from "./editor/open-editor.ts";
 import type { OwnedScreen, ScreenHandler } from "./screen/open-screen.ts";
 import { createPersonCommand, type PersonCommand } from "./rows/person-command.ts";
+import { keyRows, KEYS_SIGN } from "./editor/key-rows.ts";
 import { diffPages } from "./rows/change-rows.ts";
 import { createModelPicker } from "./picker/model-picker.ts";
 import { createPicker } from "./picker/picker.ts";
@@ -120,7 +121,7 @@ export class SessionScreen implements ScreenHandler {
     const { queue, theme } = this.#options;
     const asked = this.#asking.shown();
     const queued = queuedRows(queue.messages(), { theme, width });
-    const hint = this.#hint().map(theme.dim);
+    const hint = [...this.#hint().map(theme.dim), ...this.#keys(width, height)];
     const input =
       asked === null
         ? this.#editor.rows(width, height)
@@ -145,9 +146,12 @@ export class SessionScreen implements ScreenHandler {
       return;
     }
     this.#lastTyped = now();
-    const { queue } = this.#options;
+    const { queue, screen, theme } = this.#options;
     const key = parseKey(data);
-    if (key === "up" && this.#editor.isEmpty() && queue.messages().length > 0) {
+    if (key === "enter" && this.#asksForKeys()) {
+      this.#editor.clear();
+      screen.commit(["", ...keyRows({ theme, width: screen.width })]);
+    } else if (key === "up" && this.#editor.isEmpty() && queue.messages().length > 0) {
       this.#putBack([queue.takeLast()].filter((message) => message !== null));
     } else if (!this.#editor.key(data)) {
       this.#keyOfLoop(key);
@@ -330,6 +334,18 @@ export class SessionScreen implements ScreenHandler {
         this.#drawTwice();
       }
     }
+  }
+
+  /** The keys, while only their sign is written. */
+  #keys(width: number, height: number): readonly string[] {
+    const { theme } = this.#options;
+    // a row for the prompt, and one above it
+    return this.#asksForKeys() ? keyRows({ theme, width }).slice(0, Math.max(0, height - 2)) : [];
+  }
+
+  #asksForKeys(): boolean {
+    const { text, pasted } = this.#editor.message();
+    return text === KEYS_SIGN && !pasted && this.#asking.shown() === null;
   }
 
   /** The hint for a key that does something if it is pressed again. */

@@ -2,22 +2,27 @@ import { cachedShare, type Usage } from "../../core/cost/model-calls.ts";
 import { shownCost } from "../../core/cost/money.ts";
 import type { PermissionMode } from "../../core/permissions.ts";
 import { oneLine } from "../../core/text/terminal-text.ts";
+import { plural } from "../../core/text/text.ts";
+import { isDemo } from "../../rules/models/name.ts";
+import { shortCount } from "./text/amounts.ts";
 import type { Theme } from "./text/theme.ts";
 
 /** State that the status line shows. Texts need not be clean. */
 export interface StatusState {
-  /** `ready`, `working`. */
-  readonly activity: string;
+  /** Whether an exchange or a command of the person runs. */
+  readonly isWorking: boolean;
   /** Questions that are open. */
   readonly questions: number;
   /** As a person writes it: `~/code/shop`. Null without one. */
   readonly folder: string | null;
+  /** The branch that git has checked out there; null if that is not known. */
+  readonly branch: string | null;
   /** Null for an agent without modes. */
   readonly mode: PermissionMode | null;
   /** False if commands run without a sandbox; null if none can run, or it is not known yet. */
   readonly hasSandbox: boolean | null;
-  /** How full the context is, from 0 to 1; null if that is not known. */
-  readonly context: number | null;
+  /** Tokens of the context, and how many it holds; null if that is not known. */
+  readonly context: { readonly tokens: number; readonly window: number } | null;
   /** Usage of the session and its sub-agents; null before it is read. */
   readonly usage: Usage | null;
   readonly persona: string | null;
@@ -39,13 +44,18 @@ interface Shown {
 }
 
 const BETWEEN = " · ";
+/** Shift-Tab, which sets the next mode. */
+const NEXT_MODE = "⇧⇥";
 /** A folder with fewer columns says nothing. */
 const MIN_FOLDER = 8;
 const MAX_TEXT = 200;
+const MAX_BRANCH = 40;
+/** Persona that answers unless another one is named. */
+const USUAL_PERSONA = "assistant";
 
 /**
- * Draws one row of at most `width` columns. Dangers are always there: the mode `all` and a missing sandbox. The rest
- * is left out from the end.
+ * Draws one row of at most `width` columns: `ask ⇧⇥ · ~/shop main · 3 % of 128k · $0.02 · gpt-5.1`. Dangers are always
+ * there: the mode `all` and a missing sandbox. The rest is left out from the end.
  */
 export function statusRow(
   state: StatusState,
@@ -72,25 +82,39 @@ export function statusRow(
     return true;
   };
   const { dim } = theme;
-  add(begin, activityOf(state, theme));
-  for (const mode of modeOf(state, theme)) {
-    add(begin, mode);
+  for (const each of [...modeOf(state, theme), ...activityOf(state, theme)]) {
+    add(begin, each);
   }
-  const folder = state.folder === null ? "no folder" : clean(state.folder);
-  let isWhole = add(begin, { text: folder, style: dim }, MIN_FOLDER);
+  let isWhole = add(end, { text: placeOf(state), style: dim }, MIN_FOLDER);
   for (const { text } of restOf(state)) {
     isWhole = isWhole && add(end, { text, style: dim });
   }
-  const row = [...begin, ...warnings, ...end].map(({ text, style }) => style(text));
+  const isAll = state.mode === "all" ? 1 : 0;
+  const [mode, sandbox] = [warnings.slice(0, isAll), warnings.slice(isAll)];
+  const row = [...mode, ...begin, ...sandbox, ...end].map(({ text, style }) => style(text));
   return used > width
     ? theme.warning(columns.cut(warnings.map(({ text }) => text).join(BETWEEN), width))
     : row.join(dim(BETWEEN));
 }
 
-function activityOf({ activity, questions }: StatusState, { accent, dim }: Theme): Shown {
-  return questions === 0
-    ? { text: clean(activity), style: dim }
-    : { text: `${questions} question${questions === 1 ? "" : "s"}`, style: accent };
+/** A persona, unless it is the one that answers if none is named. */
+export function otherPersona(persona: string | null): string | null {
+  return persona === USUAL_PERSONA ? null : persona;
+}
+
+/** Nothing while the program waits for a message. */
+function activityOf({ isWorking, questions }: StatusState, { accent, dim }: Theme): Shown[] {
+  return questions > 0
+    ? [{ text: plural(questions, "question"), style: accent }]
+    : isWorking
+      ? [{ text: "working", style: dim }]
+      : [];
+}
+
+/** The folder, and the branch in it. */
+function placeOf({ folder, branch }: StatusState): string {
+  const place = folder === null ? "no folder" : clean(folder);
+  return branch === null ? place : `${place} ${clean(branch.slice(0, MAX_BRANCH))}`;
 }
 
 /** The mode, which says what happens without a question; `all` is a warning. */
@@ -98,7 +122,7 @@ function modeOf({ mode }: StatusState, { accent, dim }: Theme): Shown[] {
   if (mode === null || mode === "all") {
     return [];
   }
-  return [mode === "plan" ? { text: "plan", style: accent } : { text: `mode ${mode}`, style: dim }];
+  return [{ text: `${mode} ${NEXT_MODE}`, style: mode === "plan" ? accent : dim }];
 }
 
 function warningsOf({ mode, hasSandbox }: StatusState, { warning }: Theme): Shown[] {
@@ -119,13 +143,27 @@ function restOf({
   tokens,
 }: StatusState): { readonly text: string }[] {
   return [
-    ...(context === null ? [] : [{ text: `${Math.round(context * 100)} % context` }]),
+    ...(context === null ? [] : [{ text: fullness(context) }]),
     ...costTexts(usage).map((text) => ({ text })),
-    ...[persona, model, session].flatMap((text) => (text === null ? [] : [{ text: clean(text) }])),
+    ...[model === null ? null : shortModel(model), otherPersona(persona), session].flatMap((text) =>
+      text === null ? [] : [{ text: clean(text) }],
+    ),
     ...(tokens === null
       ? []
-      : [{ text: `${short(tokens.input_tokens)} in ${short(tokens.output_tokens)} out` }]),
+      : [
+          { text: `${shortCount(tokens.input_tokens)} in ${shortCount(tokens.output_tokens)} out` },
+        ]),
   ];
+}
+
+/** `3 % of 128k`. */
+function fullness({ tokens, window }: NonNullable<StatusState["context"]>): string {
+  return `${Math.round((tokens / window) * 100)} % of ${shortCount(window)}`;
+}
+
+/** A model without its provider; the demo keeps it. */
+function shortModel(model: string): string {
+  return isDemo(model) ? model : model.slice(model.indexOf(":") + 1);
 }
 
 /** Nothing for what is free or unknown. */
@@ -148,13 +186,4 @@ function endOf(text: string, room: number, { width }: Columns): string {
     end = end.slice(/^[\ud800-\udbff]/.test(end) ? 2 : 1);
   }
   return end;
-}
-
-/** `950`, `3.1k`, `1.2M`. */
-function short(count: number): string {
-  return count < 1000
-    ? String(count)
-    : count < 1_000_000
-      ? `${(Math.floor(count / 100) / 10).toFixed(1)}k`
-      : `${(Math.floor(count / 100_000) / 10).toFixed(1)}M`;
 }

@@ -18,6 +18,8 @@ export interface Known {
   /** Name of the session, or its title; null without one, and before it is read. */
   readonly name: string | null;
   readonly usage: Usage | null;
+  /** The branch of the folder; null if that is not known. */
+  readonly branch: string | null;
   /** Returns the tokens that the model reads at most; called once the context is in use. */
   readonly window: () => number | null;
 }
@@ -27,19 +29,20 @@ type Shown = Pick<ScreenOptions, "cli" | "conversation" | "answering" | "hasSand
 /** The conversation as the status line shows it. */
 export function statusOf(
   { cli, conversation, answering, hasSandbox }: Shown,
-  { shown, mode, window, name, usage }: Known,
+  { shown, mode, window, name, usage, branch }: Known,
 ): StatusState {
   const session = conversation.current();
   const { model, persona_name, repo_path } = conversation.planned();
   const tokens = shown?.view.tokens() ?? null;
   const isWorking = shown?.view.isRunning() === true || shown?.isWorking() === true;
   return {
-    activity: isWorking ? "working" : "ready",
+    isWorking,
     questions: shown?.questions() ?? 0,
     folder: repo_path === null ? null : inHome(repo_path, cli.env["HOME"]),
+    branch,
     mode: answering.agent === null ? mode : null,
     hasSandbox: hasSandbox(),
-    context: shareOf(tokens?.context_tokens ?? null, window),
+    context: contextNow(tokens?.context_tokens ?? null, window),
     usage,
     persona: answering.agent ?? persona_name,
     model: model ?? answering.model,
@@ -54,9 +57,9 @@ export function statusOf(
   };
 }
 
-function shareOf(tokens: number | null, window: Known["window"]): number | null {
+function contextNow(tokens: number | null, window: Known["window"]): StatusState["context"] {
   const size = tokens === null ? null : window();
-  return tokens === null || size === null ? null : tokens / size;
+  return tokens === null || size === null ? null : { tokens, window: size };
 }
 
 /** The title of the window: the session and the folder. */

@@ -19,7 +19,7 @@ async function openSession(size: { readonly columns: number; readonly rows: numb
   });
   const home = freshHome({ ...server.env("openai"), REPRISE_MODEL: "openai:test", NO_COLOR: "1" });
   const screen = openScreen(home, "reprise", size);
-  await screen.until(/^ready · /m);
+  await screen.until(/^[a-z]+ ⇧⇥ · (?=[~/…n])/m);
   return screen;
 }
 
@@ -53,9 +53,13 @@ it.each([
       const lines = text.split("\n").filter((row) => /^\| +\d+ \+ line$/.test(row)).length;
       expect(!isAllowed || (text.includes("── May the agent") && lines === count)).toBe(true);
       await deny(screen);
-      await screen.until(waits ? /^over: later$[^]*^ready · /m : /^over: Error[^]*^ready · /m);
+      await screen.until(
+        waits
+          ? /^over: later$[^]*^[a-z]+ ⇧⇥ · (?=[~/…n])/m
+          : /^over: Error[^]*^[a-z]+ ⇧⇥ · (?=[~/…n])/m,
+      );
       screen.type("clear the window\r");
-      await screen.until(/^over: clear the window$[^]*^ready · /m);
+      await screen.until(/^over: clear the window$[^]*^[a-z]+ ⇧⇥ · (?=[~/…n])/m);
     }
     expect(seen.size).toBe(2);
     screen.type(CTRL_D);

@@ -24,17 +24,19 @@ describe("a message whose exchange could not begin", () => {
     const home = freshHome();
     await seed(home, { id: ID, persona_name: "mine", model: "demo" });
     const screen = openScreen(home, `reprise --session ${ID}`);
-    await screen.until(/^ready · /m);
+    await screen.until(/^(?:[a-z]+ ⇧⇥ · )?(?:no folder|[~/…]).* · /m);
     screen.type("a careful message\rand one more\r");
     const shown = await screen.until(
-      /\[persona_not_found\][^]*^Your message was not sent; it is at the prompt again\.$[^]*^> a careful message\n\s+and one more$[^]*^ready · /m,
+      /\[persona_not_found\][^]*^Your message was not sent; it is at the prompt again\.$[^]*^> a careful message\n\s+and one more$[^]*^(?:[a-z]+ ⇧⇥ · )?(?:no folder|[~/…]).* · /m,
     );
     expect(shown).not.toContain("waits:");
     expect(rowsOf(await detailOf(home, ID))).toEqual([]);
 
     makePersona(home);
     screen.type(", changed\r");
-    await screen.until(/^> a careful message\n\s+and one more, changed$[^]*\[demo\][^]*^ready · /m);
+    await screen.until(
+      /^> a careful message\n\s+and one more, changed$[^]*\[demo\][^]*^(?:[a-z]+ ⇧⇥ · )?(?:no folder|[~/…]).* · /m,
+    );
     screen.type(CTRL_D);
     expect(await screen.finished).toBe(0);
     expect(rowsOf(await detailOf(home, ID)).slice(0, 1)).toEqual([
@@ -72,9 +74,11 @@ describe("a message whose exchange could not begin", () => {
     const home = freshHome(server.env("openai"));
     await seed(home, { id: ID, model: "openai:test" });
     const screen = openScreen(home, `reprise --session ${ID}`);
-    await screen.until(/^ready · /m);
+    await screen.until(/^(?:[a-z]+ ⇧⇥ · )?(?:no folder|[~/…]).* · /m);
     screen.type("a question\r");
-    await screen.until(/\[model_unauthorized\][^]*\/retry[^]*^>$[^]*^ready · /m);
+    await screen.until(
+      /\[model_unauthorized\][^]*\/retry[^]*^>$[^]*^(?:[a-z]+ ⇧⇥ · )?(?:no folder|[~/…]).* · /m,
+    );
     expect(screen.text()).not.toContain("was not sent");
     expect(rowsOf(await detailOf(home, ID))).toEqual([[1, "user", "a question"]]);
   });

@@ -14,7 +14,7 @@ it("[TERM-95] asks for keys with all their modifiers from a terminal that knows 
   const home = freshHome();
   const screen = openScreen(home, null, { kitty: true });
   screen.type("reprise\r");
-  await screen.until(/^A new session[^]*^ready · /m);
+  await screen.until(/^\/ commands [^]*^[a-z]+ ⇧⇥ · (?=[~/…n])/m);
   await screen.until(() => screen.keyboard().length === 1);
   // all other forms of keys are typed as they are
   expect(screen.keyboard()).toEqual([5]);
@@ -26,14 +26,14 @@ it("[TERM-95] asks for keys with all their modifiers from a terminal that knows 
   await screen.until(/Stopped[^]*^\$$/m);
   expect(screen.keyboard()).toEqual([]);
   screen.type("fg\r");
-  await screen.until(/fg[^]*^>$[^]*^ready · /m);
+  await screen.until(/fg[^]*^>$[^]*^[a-z]+ ⇧⇥ · (?=[~/…n])/m);
   expect(screen.keyboard()).toEqual([5]);
   screen.type(`\u001b[200~${"a line\r".repeat(300)}\u001b[201~\r`);
-  await screen.until(/\/show 1 [^]*^>$[^]*^ready · /m);
+  await screen.until(/\/show 1 [^]*^>$[^]*^[a-z]+ ⇧⇥ · (?=[~/…n])/m);
   screen.type(`${CTRL.o}${CTRL.o}`);
   await screen.until((shown) => shown.startsWith("Message of 300 lines"));
   screen.type("q");
-  await screen.until(/^ready · /m);
+  await screen.until(/^[a-z]+ ⇧⇥ · (?=[~/…n])/m);
   screen.type(CTRL.d);
   await screen.until(/^Resume with: [^]*^\$$/m);
   expect(screen.keyboard()).toEqual([]);
@@ -45,7 +45,7 @@ it("[TERM-5] [TERM-70] takes Esc and Ctrl-C at an empty prompt, from the first f
   const home = freshHome();
   const screen = openScreen(home, null, { kitty: true });
   screen.type("reprise\r");
-  await screen.until(/^A new session/m);
+  await screen.until(/^\/ commands /m);
   // nothing that these need is loaded yet
   screen.type(`${ESC}early`);
   await screen.until(/^> early$/m);
@@ -53,20 +53,20 @@ it("[TERM-5] [TERM-70] takes Esc and Ctrl-C at an empty prompt, from the first f
   screen.type("!");
   await screen.until(/^> early!$/m);
   screen.type(CTRL.c);
-  await screen.until(/^>$[^]*^ready · /m);
+  await screen.until(/^>$[^]*^[a-z]+ ⇧⇥ · (?=[~/…n])/m);
   screen.type(`${ESC}${CTRL.c}`);
   await screen.until(/^Press Ctrl-C again to leave\.$/m);
   screen.type(ESC);
   await screen.until((shown) => !shown.includes("again to leave"));
   screen.type("hello\r");
-  await screen.until(/\[demo\][^]*^>$[^]*^ready · /m);
+  await screen.until(/\[demo\][^]*^>$[^]*^[a-z]+ ⇧⇥ · (?=[~/…n])/m);
   await screen.until(() => screen.title().startsWith("hello · "));
   expect(count(screen.written(), RESTORE_TITLE)).toBe(0);
   screen.type(CTRL.z);
   await screen.until(/Stopped[^]*^\$$/m);
   expect(count(screen.written(), RESTORE_TITLE)).toBe(1);
   screen.type("fg\r");
-  await screen.until(/fg[^]*^>$[^]*^ready · /m);
+  await screen.until(/fg[^]*^>$[^]*^[a-z]+ ⇧⇥ · (?=[~/…n])/m);
   expect(count(screen.written(), KEEP_TITLE)).toBe(2);
   expect(screen.written().split(KEEP_TITLE).at(-1)).toContain("\u001b]2;hello · ");
   screen.type(`${CTRL.c}${CTRL.c}`);

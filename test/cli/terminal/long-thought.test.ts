@@ -12,7 +12,7 @@ it("[TERM-157] neither a screen nor --json=events is silent for 2 s while a mode
   const home = freshHome(provider.env);
   await seed(home, { id: ID });
   const screen = openScreen(home, `exec reprise --session ${ID}`);
-  await screen.until(/^ready · /m);
+  await screen.until(/^[a-z]+ ⇧⇥ · (?=[~/…n])/m);
   screen.type("the question\r");
   await screen.until(/Thinking \d+ s/);
   const events = home.start(["-p", "the question", "--json=events"]);

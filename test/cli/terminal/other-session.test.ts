@@ -33,39 +33,39 @@ async function openHome() {
 it("[TERM-202] [TERM-203] [TERM-204] [TERM-205] leaves the screen neither for another session, nor to see changes and the context", async () => {
   const home = await openHome();
   const screen = openScreen(home, "reprise --permission edits");
-  await screen.until(/^ready · mode edits · /m);
+  await screen.until(/^edits ⇧⇥ · (?=[~/…n])/m);
   screen.type("/context\r");
   await screen.until(/^Nothing is known of the context yet/m);
   screen.type("write a.txt b.txt\r");
-  await screen.until(/^2 files \+2 -0 · \/undo · \/diff$[^]*^ready · /m);
+  await screen.until(/^2 files \+2 -0 · \/undo · \/diff$[^]*^[a-z]+ ⇧⇥ · (?=[~/…n])/m);
   screen.type("write c.txt\r");
-  await screen.until(/^1 file \+1 -0 · \/undo · \/diff$[^]*^ready · /m);
+  await screen.until(/^1 file \+1 -0 · \/undo · \/diff$[^]*^[a-z]+ ⇧⇥ · (?=[~/…n])/m);
   screen.type("/diff\r");
   const last = await screen.until(/^created c\.txt {2}\+1 -0\n1 \+ in c\.txt$/m);
   expect(last).not.toContain("a.txt");
   expect(screen.isAlternate()).toBe(true);
   screen.type("q");
-  await screen.until(/^> \/diff$[^]*^ready · /m);
+  await screen.until(/^> \/diff$[^]*^[a-z]+ ⇧⇥ · (?=[~/…n])/m);
   screen.type("/undo\r");
-  await screen.until(/^undone c\.txt$[^]*^ready · /m);
+  await screen.until(/^undone c\.txt$[^]*^[a-z]+ ⇧⇥ · (?=[~/…n])/m);
   screen.type("/diff all\r");
   const all = await screen.until(/^created a\.txt {2}\+1 -0$[^]*^created b\.txt {2}\+1 -0\n/m);
   expect(all).not.toContain("created c.txt");
   screen.type("q");
-  await screen.until(/^> \/diff all$[^]*^ready · /m);
+  await screen.until(/^> \/diff all$[^]*^[a-z]+ ⇧⇥ · (?=[~/…n])/m);
   screen.type("/context\r");
   await screen.until(
     /^Context: about [\d,]+ of 128,000 tokens \(\d+ %\) of openai:test\n {2}instructions and tools +[\d,]+ +\d+ %$[^]*^ {2}results of tools +\d/m,
   );
   screen.type("/rename the shop\r");
-  await screen.until(/^The session is named "the shop"\.$[^]*^ready · /m);
+  await screen.until(/^The session is named "the shop"\.$[^]*^[a-z]+ ⇧⇥ · (?=[~/…n])/m);
 
   screen.type("/new\r");
   await screen.until(
-    / is kept; \/resume ([0-9a-f]{8}) goes back to it\.$[^]*^A new session\.[^]*^ready · mode ask/m,
+    / is kept; \/resume ([0-9a-f]{8}) goes back to it\.$[^]*^\/ commands [^]*^ask ⇧⇥ · (?=[~/…n])/m,
   );
   screen.type("hello\r");
-  await screen.until(/^over: hello$[^]*^ready · /m);
+  await screen.until(/^over: hello$[^]*^[a-z]+ ⇧⇥ · (?=[~/…n])/m);
   const sessions = await sessionsOf(home);
   expect(sessions).toHaveLength(2);
   screen.type("/resume\r");
@@ -73,7 +73,7 @@ it("[TERM-202] [TERM-203] [TERM-204] [TERM-205] leaves the screen neither for an
   screen.type("shop");
   await screen.until(/^> the shop/m);
   screen.type("\r");
-  await screen.until(/^Session [0-9a-f]{8} · \d+ messages · the shop$[^]*^ready · mode edits · /m);
+  await screen.until(/^Session [0-9a-f]{8} · \d+ messages · the shop$[^]*^edits ⇧⇥ · (?=[~/…n])/m);
   const named = sessions.find(({ title }) => title !== "hello")?.id ?? "";
   const other = sessions.find(({ title }) => title === "hello")?.id ?? "";
   screen.type(`/resume ${named}\r`);
@@ -88,12 +88,12 @@ it("[TERM-202] [TERM-203] [TERM-204] [TERM-205] leaves the screen neither for an
   screen.type("y");
   await screen.until(/This session is open here\. Leave it first/);
   screen.type(ESC);
-  await screen.until(/^> \/resume$[^]*^ready · mode edits · /m);
+  await screen.until(/^> \/resume$[^]*^edits ⇧⇥ · (?=[~/…n])/m);
   expect((await home.call(["sessions", "end", other])).code).toBe(0);
   screen.type(`/resume ${other}\r`);
-  await screen.until(/ended[^]*\[session_ended\][^]*^ready · mode edits · /m);
+  await screen.until(/ended[^]*\[session_ended\][^]*^edits ⇧⇥ · (?=[~/…n])/m);
   screen.type("still here\r");
-  await screen.until(/^over: still here$[^]*^ready · /m);
+  await screen.until(/^over: still here$[^]*^[a-z]+ ⇧⇥ · (?=[~/…n])/m);
   screen.type(CTRL_D);
   expect(await screen.finished).toBe(0);
 });
@@ -105,15 +105,15 @@ it("[TERM-202] asks whether to trust the folder of another session, and comes ba
   writeFileSync(join(first.project, "AGENTS.md"), "Speak French.\n");
   const [{ id } = { id: "" }] = await sessionsOf(second);
   const screen = openScreen(home, "reprise");
-  await screen.until(/^ready · /m);
+  await screen.until(/^[a-z]+ ⇧⇥ · (?=[~/…n])/m);
   screen.type("here\r");
-  await screen.until(/^over: here$[^]*^ready · /m);
+  await screen.until(/^over: here$[^]*^[a-z]+ ⇧⇥ · (?=[~/…n])/m);
   screen.type(`/resume ${id}\r`);
   const asked = await screen.until(/\/resume \S+ goes back to it\.[^]*or leave \(q\)\? *$/m);
   expect(asked).toContain("AGENTS.md");
   screen.type("q\r");
   await screen.until(
-    /goes back to it\.[^]*^Session [0-9a-f]{8} · 2 messages · here$[^]*^ready · /m,
+    /goes back to it\.[^]*^Session [0-9a-f]{8} · 2 messages · here$[^]*^[a-z]+ ⇧⇥ · (?=[~/…n])/m,
   );
   screen.type(CTRL_D);
   expect(await screen.finished).toBe(0);

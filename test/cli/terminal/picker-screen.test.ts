@@ -30,7 +30,7 @@ describe("choosing a session on a terminal", () => {
     screen.type("slow 121");
     await screen.until(/> Why is the start slow\? 121/);
     screen.type("\r");
-    await screen.until(/abc00121[^\0]*\n>\nready/m);
+    await screen.until(/abc00121[^\0]*\n>\n[a-z]+ ⇧⇥/m);
     screen.type(CTRL_D);
     expect(await screen.finished).toBe(0);
     expect(screen.everything().join("\n")).not.toContain("Resume a session");

@@ -47,21 +47,23 @@ async function talk(screen: TestScreen, ...messages: readonly string[]): Promise
   for (const message of messages) {
     const [path = ""] = message.split(" ");
     screen.type(`${message}\r`);
-    await screen.until(new RegExp(`^> ${message}$[^]*^done ${path}$[^]*^>$[^]*^ready · `, "m"));
+    await screen.until(
+      new RegExp(`^> ${message}$[^]*^done ${path}$[^]*^>$[^]*^[a-z]+ ⇧⇥ · (?=[~/…n])`, "m"),
+    );
   }
 }
 
 it("[TERM-171] /fork continues in a fork, names both and the way back, and is in plain lines too", async () => {
   const home = await writing();
   const screen = openScreen(home, "reprise --permission edits");
-  await screen.until(/^ready · /m);
+  await screen.until(/^[a-z]+ ⇧⇥ · (?=[~/…n])/m);
   screen.type("/fork\r");
   await screen.until(/there is nothing to fork/);
   await talk(screen, "one", "two");
   screen.type("/fork 3\r");
-  const shown = await screen.until(/goes back to it\.$[^]*^ready · /m);
+  const shown = await screen.until(/goes back to it\.$[^]*^[a-z]+ ⇧⇥ · (?=[~/…n])/m);
   screen.type("three\r");
-  await screen.until(/^done three$[^]*^ready · /m);
+  await screen.until(/^done three$[^]*^[a-z]+ ⇧⇥ · (?=[~/…n])/m);
   screen.type(CTRL_D);
   expect(await screen.finished).toBe(0);
   const [fork, origin] = await sessionsOf(home);
@@ -84,7 +86,7 @@ it("[TERM-172] [TERM-173] Esc twice goes back to before a message: its files are
   const home = await writing();
   writeFileSync(join(home.project, "a"), "zero\n");
   const screen = openScreen(home, "reprise --permission edits");
-  await screen.until(/^ready · /m);
+  await screen.until(/^[a-z]+ ⇧⇥ · (?=[~/…n])/m);
   await talk(screen, "talk", "a one", "a two", "b three");
   writeFileSync(join(home.project, "b"), "mine\n");
   screen.type(ESC);
@@ -114,7 +116,7 @@ it("[TERM-172] [TERM-173] Esc twice goes back to before a message: its files are
   screen.resize(80, 24);
   await screen.until(/^b {2}both: undo these changes of files, and continue in a fork$/m);
   screen.type("b");
-  await screen.until(/^> a one$[^]*^ready · /m);
+  await screen.until(/^> a one$[^]*^[a-z]+ ⇧⇥ · (?=[~/…n])/m);
   expect(home.file("a")).toBe("zero\n");
   expect(home.file("b")).toBe("mine\n");
   screen.type(CTRL_C);
@@ -182,11 +184,11 @@ it("[TERM-173] Esc twice in a moment stops what runs, and opens nothing", async 
   const provider = await startScriptedProvider("openai", () => [text("w0 w1 "), { kind: "stall" }]);
   onTestFinished(() => provider[Symbol.asyncDispose]());
   const screen = openScreen(freshHome(provider.env), "reprise");
-  await screen.until(/^ready · /m);
+  await screen.until(/^[a-z]+ ⇧⇥ · (?=[~/…n])/m);
   screen.type("one\r");
-  await screen.until(/^> one$[^]*^w0 w1[^]*^working · /m);
+  await screen.until(/^> one$[^]*^w0 w1[^]*^[a-z]+ ⇧⇥ · working · /m);
   screen.type(`${ESC}${ESC}`);
-  await screen.until(/^> one$[^]*^Stopped[^]*^>$[^]*^ready · /m);
+  await screen.until(/^> one$[^]*^Stopped[^]*^>$[^]*^[a-z]+ ⇧⇥ · (?=[~/…n])/m);
   // the terminal may take the second one for the beginning of Alt-x
   screen.type("xyz");
   await screen.until(/^> x?yz$/m);
@@ -210,7 +212,7 @@ it("[FORK-28] a process that is killed between the undo and the fork of /rewind 
     }`,
   );
   const screen = openScreen(home, `NODE_OPTIONS=--import=${preload} reprise --permission edits`);
-  await screen.until(/^ready · /m);
+  await screen.until(/^[a-z]+ ⇧⇥ · (?=[~/…n])/m);
   await talk(screen, "talk", "a one", "b two");
   screen.type("/rewind 3\r");
   await screen.until(/^b {2}both/m);
@@ -223,9 +225,9 @@ it("[FORK-28] a process that is killed between the undo and the fork of /rewind 
   const id = origin?.id ?? "";
   expect((await home.call(["sessions", "changes", id])).stdout).toMatch(/undone[^]*undone/);
   const again = openScreen(home, "reprise --continue --permission edits");
-  await again.until(/^ready · /m);
+  await again.until(/^[a-z]+ ⇧⇥ · (?=[~/…n])/m);
   again.type("/rewind 3\r");
-  const shown = await again.until(/This is a fork now[^]*^> a one$[^]*^ready · /m);
+  const shown = await again.until(/This is a fork now[^]*^> a one$[^]*^[a-z]+ ⇧⇥ · (?=[~/…n])/m);
   expect(shown.replaceAll(/\s+/g, " ")).toContain(
     "Some changes of files from there on had been undone already.",
   );

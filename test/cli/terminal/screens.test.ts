@@ -33,28 +33,51 @@ const call = (name: string, args: object): Step => ({
 });
 
 describe("what a person sees", () => {
-  it("[TERM-4] [TERM-20] [TERM-22] [TERM-98] the first screen, an answer with a table and code, and the help at 80 and 40 columns", async () => {
+  it("[TERM-4] [TERM-20] [TERM-22] [TERM-98] [TERM-207] [TERM-209] the first screen, an answer with a table and code, and the help at 80 and 40 columns", async () => {
     const { home } = await homeWith(() => [text(ANSWER)]);
     const screen = openScreen(home, "cd ~/work; reprise");
-    await screen.until(/^A new session[^]*^>$[^]*^ready · .*mode ask · .*openai:test/m);
+    await screen.until(/^\/ commands [^]*^>$[^]*^ask ⇧⇥ · ~.*test/m);
     expectScreenFile("first-80x24", stable(home, screen.rows()));
+    screen.type("?");
+    await screen.until(/^> \?\nEnter [^]*^Up, Down [^]*⇧⇥/m);
+    expectScreenFile("keys-80x24", stable(home, screen.rows()));
+    screen.type("\r");
+    await screen.until(/^Enter [^]*^>\n[a-z]+ ⇧⇥ · /m);
     screen.type("How large is it?\r");
-    await screen.until(/^• Both [^]*^ready · .*mode /m);
+    await screen.until(/^• Both [^]*^[a-z]+ ⇧⇥ · (?=[~/…n])/m);
     expectScreenFile("answer-80x24", since("> How", stable(home, screen.everything())));
     screen.resize(40, 24);
     // as much of the status line as 40 columns hold, with a sandbox and without one
-    await screen.until(/^ready · mode ask · ~\/work · (?:assistant|no sandbox)$/m);
+    await screen.until(/^ask ⇧⇥ · (?:no sandbox · )?~\/work(?: · test)?$/m);
     screen.type("And here?\r");
-    await screen.until(/^> And here\?$[^]*example.org[^]*^ready · .*mode /m);
+    await screen.until(/^> And here\?$[^]*example.org[^]*^[a-z]+ ⇧⇥ · (?=[~/…n])/m);
     expectScreenFile("answer-40", since("> And", stable(home, screen.everything())));
     screen.type("/help\r");
-    await screen.until(/^!command[^]*^ready · .*mode /m);
+    await screen.until(/^!command[^]*^[a-z]+ ⇧⇥ · (?=[~/…n])/m);
     expectScreenFile("help-40", since("> /help", stable(home, screen.everything())));
     screen.resize(80, 24);
-    await screen.until(/^ready · .*openai:test/m);
+    await screen.until(/^ask ⇧⇥ · ~.* · test · How/m);
     screen.type("/help\r");
-    await screen.until(/^ {2}!command[^]*^ready · .*mode /m);
+    await screen.until(/^ {2}!command[^]*^[a-z]+ ⇧⇥ · (?=[~/…n])/m);
     expectScreenFile("help-80x24", stable(home, screen.rows()));
+    screen.type(CTRL_D);
+    expect(await screen.finished).toBe(0);
+  });
+
+  it("[TERM-207] [TERM-209] the first screen and the keys at 40 columns", async () => {
+    const { home } = await homeWith(() => [text(ANSWER)]);
+    mkdirSync(join(home.home, "work/.git"));
+    writeFileSync(join(home.home, "work/.git/HEAD"), "ref: refs/heads/main\n");
+    const screen = openScreen(home, "cd ~/work; reprise", { columns: 40, rows: 20 });
+    await screen.until(/^\/ commands [^]*^>$[^]*^ask ⇧⇥ · ~/m);
+    screen.type("?");
+    await screen.until(/^> \?\nEnter [^]*^Ctrl-D [^]*⇧⇥/m);
+    expectScreenFile("keys-40x20", stable(home, screen.rows()));
+    screen.type(" is it?");
+    await screen.until(/^> \? is it\?\nask ⇧⇥ · /m);
+    screen.type("\u0003");
+    await screen.until(/^>\nask ⇧⇥ · /m);
+    expectScreenFile("first-40x20", stable(home, screen.rows()));
     screen.type(CTRL_D);
     expect(await screen.finished).toBe(0);
   });
@@ -82,9 +105,9 @@ describe("what a person sees", () => {
     writeFileSync(join(home.home, "work/a.ts"), "one\ntwo\nthree\n");
     writeFileSync(join(home.home, "work/b.ts"), "one\n");
     const screen = openScreen(home, "cd ~/work; reprise --permission edits");
-    await screen.until(/^ready · .*mode /m);
+    await screen.until(/^[a-z]+ ⇧⇥ · (?=[~/…n])/m);
     screen.type("Write digits\r");
-    await screen.until(/^`a.ts` is changed[^]*^ready · .*mode /m);
+    await screen.until(/^`a.ts` is changed[^]*^[a-z]+ ⇧⇥ · (?=[~/…n])/m);
     expectScreenFile("tools-80", since("> Write", stable(home, screen.everything())));
     screen.type(CTRL_D);
     expect(await screen.finished).toBe(0);
@@ -93,7 +116,7 @@ describe("what a person sees", () => {
     const again = openScreen(home, `cd ~/work; reprise --session ${session?.id}`, {
       env: { FORCE_COLOR: "1" },
     });
-    await again.until(/^a.ts is changed[^]*^ready · .*mode /m);
+    await again.until(/^a.ts is changed[^]*^[a-z]+ ⇧⇥ · (?=[~/…n])/m);
     expectScreenFile("resume-80x24", stable(home, again.rows()));
     // oxlint-disable-next-line no-control-regex -- a colour
     expect(again.written()).toMatch(/\u001b\[[\d;]+mconst\u001b/);
@@ -104,12 +127,12 @@ describe("what a person sees", () => {
   it("[TERM-14] a refused key and a service that cannot be reached, each with the next step", async () => {
     const { home, provider } = await homeWith(() => [{ kind: "status", status: 401 }]);
     const screen = openScreen(home, "cd ~/work; reprise");
-    await screen.until(/^ready · .*mode /m);
+    await screen.until(/^[a-z]+ ⇧⇥ · (?=[~/…n])/m);
     screen.type("Hello\r");
-    await screen.until(/\/retry asks[^]*^ready · .*mode /m);
+    await screen.until(/\/retry asks[^]*^[a-z]+ ⇧⇥ · (?=[~/…n])/m);
     await provider[Symbol.asyncDispose]();
     screen.type("/retry\r");
-    await screen.until(/^> \/retry[^]*\/retry asks[^]*^ready · .*mode /m);
+    await screen.until(/^> \/retry[^]*\/retry asks[^]*^[a-z]+ ⇧⇥ · (?=[~/…n])/m);
     expectScreenFile("errors-80x24", stable(home, screen.everything()));
     screen.type(CTRL_D);
     expect(await screen.finished).toBe(0);
@@ -131,7 +154,7 @@ function stable(home: Home, rows: readonly string[]): string[] {
     row
       .replaceAll(realpathSync(home.home), "/home")
       // the rest of the status line comes when it is known
-      .replace(/^(ready · mode \w+ · ~\/work) · .*/, "$1")
+      .replace(/^([a-z]+ ⇧⇥ · )(?:no sandbox · )?(~\/work(?: main)?) · .*/, "$1$2")
       .replace(/^(Session )[\da-f]{8}/, "$1ID")
       .replace(/^reprise \d\S+/, "reprise VERSION"),
   );

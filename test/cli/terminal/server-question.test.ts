@@ -23,14 +23,14 @@ it("[TERM-184] a question of an MCP server is answered in the terminal that runs
   const mcp = { desk: fixtureServer("asking.ts", "old", "choice", noted) };
   writeFileSync(config, JSON.stringify({ mcp }), { mode: 0o600 });
   const screen = openScreen(home, "reprise --permission all");
-  await screen.until(/^ready · /m);
+  await screen.until(/^mode all · (?=[~/…n])/m);
   screen.type("go\r");
   await screen.until(/The MCP server desk asks, in a call of desk__act/);
   await screen.until(/Esc later/);
   screen.type("2");
   await screen.until(/Enter confirms/);
   screen.type("\r");
-  await screen.until(/^All is said\.[^]*^ready · /m);
+  await screen.until(/^All is said\.[^]*^mode all · (?=[~/…n])/m);
   expect(screen.everything().join("\n")).toMatch(/^✓ desk__act/m);
   expect(notedIn(noted)).toContain('answer {"action":"accept","content":{"size":"large"}}');
   screen.type(CTRL_D);

@@ -21,13 +21,13 @@ async function beforeSummary(
   onTestFinished(() => provider[Symbol.asyncDispose]());
   const home = freshHome({ ...provider.env, NO_COLOR: "1" });
   const screen = openScreen(home, "reprise");
-  await screen.until(/^ready · /m);
+  await screen.until(/^[a-z]+ ⇧⇥ · (?=[~/…n])/m);
   for (const [index, message] of ["one", "two"].entries()) {
     screen.type(`${message}\r`);
-    await screen.until(new RegExp(`^answer ${index}$[^]*^ready · `, "m"));
+    await screen.until(new RegExp(`^answer ${index}$[^]*^[a-z]+ ⇧⇥ · (?=[~/…n])`, "m"));
   }
   screen.type("/compact\r");
-  await screen.until(/^. \/compact \d+ s · Esc stops it\n\n>\nworking · /m);
+  await screen.until(/^. \/compact \d+ s · Esc stops\n\n>\n[a-z]+ ⇧⇥ · working · /m);
   return { home, provider, screen };
 }
 
@@ -36,7 +36,7 @@ async function stopWithMessages(screen: TestScreen): Promise<void> {
   screen.type("queued one\rqueued two\r");
   await screen.until(/^ {2}waits: queued one\n {2}waits: queued two$/m);
   screen.type(ESC);
-  await screen.until(/^> queued one\n {2}queued two\nready · /m);
+  await screen.until(/^> queued one\n {2}queued two\n[a-z]+ ⇧⇥ · (?=[~/…n])/m);
 }
 
 describe("a command that takes long", () => {
@@ -44,9 +44,9 @@ describe("a command that takes long", () => {
     const { home, provider, screen } = await beforeSummary();
     await stopWithMessages(screen);
     expect(screen.text()).toMatch(/^Stopped; nothing was summarised\.$/m);
-    expect(screen.text()).not.toContain("Esc stops it");
+    expect(screen.text()).not.toContain("Esc stops");
     screen.type(`${CTRL_C}three\r`);
-    await screen.until(/^answer 3$[^]*^ready · /m);
+    await screen.until(/^answer 3$[^]*^[a-z]+ ⇧⇥ · (?=[~/…n])/m);
     screen.type(CTRL_D);
     expect(await screen.finished).toBe(0);
     expect(provider.requests).toHaveLength(4);
@@ -64,7 +64,9 @@ describe("a command that takes long", () => {
     screen.type("queued one\rqueued two\r");
     await screen.until(/^ {2}waits: queued one\n {2}waits: queued two$/m);
     fail(null);
-    await screen.until(/\[model_unauthorized\][^]*^> queued one\n {2}queued two\nready · /m);
+    await screen.until(
+      /\[model_unauthorized\][^]*^> queued one\n {2}queued two\n[a-z]+ ⇧⇥ · (?=[~/…n])/m,
+    );
     expect(provider.requests).toHaveLength(3);
     screen.type(`${CTRL_C}${CTRL_D}`);
     expect(await screen.finished).toBe(0);
@@ -77,18 +79,20 @@ describe("a command that takes long", () => {
       "echo begun $1; until [ -e go ]; do sleep 0.1; done\n",
     );
     const screen = openScreen(home, "reprise");
-    await screen.until(/^ready · /m);
+    await screen.until(/^[a-z]+ ⇧⇥ · (?=[~/…n])/m);
     screen.type("!sh wait.sh 1\r");
-    await screen.until(/^ {2}begun 1$[^]*^. !sh wait\.sh 1 \d+ s · Esc stops it$[^]*^working · /m);
+    await screen.until(
+      /^ {2}begun 1$[^]*^. !sh wait\.sh 1 \d+ s · Esc stops$[^]*^[a-z]+ ⇧⇥ · working · /m,
+    );
     await stopWithMessages(screen);
     expect(screen.text()).toMatch(/^· SIGINT, /m);
     screen.type(`${CTRL_C}!sh wait.sh 2\r`);
-    await screen.until(/^ {2}begun 2$[^]*^. !sh wait\.sh 2 \d+ s · Esc stops it$/m);
+    await screen.until(/^ {2}begun 2$[^]*^. !sh wait\.sh 2 \d+ s · Esc stops$/m);
     expect(await sessionsOf(home)).toEqual([]);
     screen.type("next\r");
     await screen.until(/^ {2}waits: next$/m);
     writeFileSync(join(home.project, "go"), "");
-    await screen.until(/^· exit code 0[^]*^> next$[^]*\[demo\][^]*^ready · /m);
+    await screen.until(/^· exit code 0[^]*^> next$[^]*\[demo\][^]*^[a-z]+ ⇧⇥ · (?=[~/…n])/m);
     screen.type(CTRL_D);
     expect(await screen.finished).toBe(0);
   });

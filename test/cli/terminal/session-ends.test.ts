@@ -18,43 +18,45 @@ describe("the end of a session on a screen", () => {
     const screen = openScreen(home, null);
     await screen.until(/^\$$/m);
     screen.type(`${RESUMES}\r`);
-    await screen.until(/^ready · /m);
+    await screen.until(/^[a-z]+ ⇧⇥ · (?=[~/…n])/m);
     screen.type("the question\r");
-    await screen.until(/^w0 w1[^]*^working · /m);
+    await screen.until(/^w0 w1[^]*^[a-z]+ ⇧⇥ · working · /m);
     screen.type(CTRL_Z);
     await screen.until(/^\[1\]\+ +Stopped[^]*^\$$/m);
     release();
     screen.type("stty -a | grep -ow -e -icanon -e icanon; echo shell $((40 + 2))\r");
     await screen.until(/^icanon\nshell 42\n\$$/m);
     screen.type("fg\r");
-    await screen.until(/^shell 42\n\$ fg\n[^]*^w0 w1 and the rest$[^]*^>$[^]*^ready · /m);
+    await screen.until(
+      /^shell 42\n\$ fg\n[^]*^w0 w1 and the rest$[^]*^>$[^]*^[a-z]+ ⇧⇥ · (?=[~/…n])/m,
+    );
     screen.type(CTRL_D);
     await screen.until(/^Resume with: [^]*^\$$/m);
     screen.type("stty -a | grep -ow -e -echo -e echo; exit\r");
     expect(await screen.finished).toBe(0);
     const rows = screen.everything();
     expect(rows).toContain("echo");
-    expect(rows.filter((row) => /^(?:ready|working) · /.test(row))).toEqual([]);
+    expect(rows.filter((row) => row.includes(" ⇧⇥"))).toEqual([]);
   });
 
   it("[TERM-4] [TERM-6] after kill -9 and after a terminal that was closed, what had arrived is there", async () => {
     const { home } = await heldThenFast();
     const killed = openScreen(home, `exec ${RESUMES}`);
-    await killed.until(/^ready · /m);
+    await killed.until(/^[a-z]+ ⇧⇥ · (?=[~/…n])/m);
     killed.type("the question\r");
-    await killed.until(/^w0 w1[^]*^working · /m);
+    await killed.until(/^w0 w1[^]*^[a-z]+ ⇧⇥ · working · /m);
     killed.kill("SIGKILL");
     await killed.finished;
     const again = openScreen(home, `${RESUMES} --take-over`);
-    await again.until(/^> the question$[^]*^ready · /m);
+    await again.until(/^> the question$[^]*^[a-z]+ ⇧⇥ · (?=[~/…n])/m);
     again.type(CTRL_D);
     expect(await again.finished).toBe(0);
 
     const other = await heldThenFast();
     const closed = openScreen(other.home, `exec ${RESUMES}`);
-    await closed.until(/^ready · /m);
+    await closed.until(/^[a-z]+ ⇧⇥ · (?=[~/…n])/m);
     closed.type("the question\r");
-    await closed.until(/^w0 w1[^]*^working · /m);
+    await closed.until(/^w0 w1[^]*^[a-z]+ ⇧⇥ · working · /m);
     closed.kill("SIGHUP");
     await closed.finished;
     expect(rowsOf(await detailOf(other.home, ID))).toEqual([
@@ -74,7 +76,7 @@ describe("the end of a session on a screen", () => {
     const screen = openScreen(home, "sh -c 'echo $$ > ~/pid; exec reprise'; stty -a", {
       env: { NODE_OPTIONS: `--import=${throws}` },
     });
-    await screen.until(/^A new session[^]*^ready · /m);
+    await screen.until(/^\/ commands [^]*^[a-z]+ ⇧⇥ · (?=[~/…n])/m);
     screen.type("text");
     await screen.until(/^> text$/m);
     process.kill(Number(readFileSync(join(home.home, "pid"), "utf8")), "SIGUSR2");
@@ -88,11 +90,11 @@ describe("the end of a session on a screen", () => {
     writeFileSync(join(home.project, "AGENTS.md"), "Be brief.\n");
     const screen = openScreen(home, "reprise");
     await screen.until(/AGENTS\.md[^]*\(q\)\?$/m);
-    expect(screen.text()).not.toMatch(/^ready · /m);
+    expect(screen.text()).not.toMatch(/^[a-z]+ ⇧⇥ · (?=[~/…n])/m);
     screen.type("y\r");
-    await screen.until(/^reprise \d[^]*^A new session[^]*^>$[^]*^ready · /m);
+    await screen.until(/^reprise \d[^]*^\/ commands [^]*^>$[^]*^[a-z]+ ⇧⇥ · (?=[~/…n])/m);
     screen.type("hello\r");
-    await screen.until(/^> hello$[^]*\[demo\][^]*^ready · /m);
+    await screen.until(/^> hello$[^]*\[demo\][^]*^[a-z]+ ⇧⇥ · (?=[~/…n])/m);
     screen.type(CTRL_D);
     expect(await screen.finished).toBe(0);
     expectReset(screen);

@@ -23,7 +23,7 @@ describe("keys in a session", () => {
     chmodSync(editor, 0o700);
     const env = { EDITOR: editor, VISUAL: undefined };
     const screen = openScreen(home, "reprise", { env });
-    await screen.until(/^A new session[^]*^ready · /m);
+    await screen.until(/^\/ commands [^]*^(?:[a-z]+ ⇧⇥|mode all) · (?=[~/…n])/m);
     screen.type("/pl");
     await screen.until(/^> \/pl$[^]*\/plan on\|off .*planning mode/m);
     screen.type("\t");
@@ -40,19 +40,19 @@ describe("keys in a session", () => {
     await screen.until(/^> see @parser\.ts +and a line\n {2}from the editor$/m);
     screen.type("\r");
     await screen.until(
-      /^> see @parser\.ts +and a line\n {2}from the editor$[^]*\[demo\][^]*^>$[^]*^ready · /m,
+      /^> see @parser\.ts +and a line\n {2}from the editor$[^]*\[demo\][^]*^>$[^]*^(?:[a-z]+ ⇧⇥|mode all) · (?=[~/…n])/m,
     );
     screen.type("!echo own $((40 + 2)); printf '\\033[2J\\033]52;c;aGk=\\007\\n'\r");
-    await screen.until(/^ {2}own 42$[^]*^· [^]*^ready · /m);
+    await screen.until(/^ {2}own 42$[^]*^· [^]*^(?:[a-z]+ ⇧⇥|mode all) · (?=[~/…n])/m);
     screen.type("!!echo given $((40 + 3))\r");
-    await screen.until(/^ {2}given 43$[^]*\[demo\][^]*^ready · /m);
+    await screen.until(/^ {2}given 43$[^]*\[demo\][^]*^(?:[a-z]+ ⇧⇥|mode all) · (?=[~/…n])/m);
     screen.type(CTRL_D);
     expect(await screen.finished).toBe(0);
     expect(screen.written()).not.toMatch(NEVER);
     expect(await sessionsOf(home)).toHaveLength(1);
 
     const again = openScreen(home, "reprise", { env });
-    await again.until(/^A new session[^]*^ready · /m);
+    await again.until(/^\/ commands [^]*^(?:[a-z]+ ⇧⇥|mode all) · (?=[~/…n])/m);
     again.type(UP);
     await again.until(/^> !!echo given/m);
     again.type(`${CTRL_C}${CTRL_R}see`);
@@ -79,15 +79,15 @@ describe("keys in a session", () => {
     onTestFinished(() => provider[Symbol.asyncDispose]());
     const home = freshHome(provider.env);
     const screen = openScreen(home, "reprise --permission all");
-    await screen.until(/^A new session[^]*^ready · /m);
+    await screen.until(/^\/ commands [^]*^(?:[a-z]+ ⇧⇥|mode all) · (?=[~/…n])/m);
     screen.type("one\r");
-    await screen.until(/^> one$[^]*sleep 600[^]*^working · /m);
+    await screen.until(/^> one$[^]*sleep 600[^]*^(?:[a-z]+ ⇧⇥|mode all) · working · /m);
     screen.type(ESC);
-    await screen.until(/^> one$[^]*^Stopped[^]*^>$[^]*^ready · /m);
+    await screen.until(/^> one$[^]*^Stopped[^]*^>$[^]*^(?:[a-z]+ ⇧⇥|mode all) · (?=[~/…n])/m);
     screen.type("two\r");
-    await screen.until(/^> two$[^]*^w0 w1[^]*^working · /m);
+    await screen.until(/^> two$[^]*^w0 w1[^]*^(?:[a-z]+ ⇧⇥|mode all) · working · /m);
     screen.type(CTRL_C);
-    await screen.until(/^> two$[^]*^Stopped[^]*^>$[^]*^ready · /m);
+    await screen.until(/^> two$[^]*^Stopped[^]*^>$[^]*^(?:[a-z]+ ⇧⇥|mode all) · (?=[~/…n])/m);
     screen.type("three\r");
     await screen.until(/^> three$[^]*2 of 3/m);
     // what runs is not cut off: the session ends after it

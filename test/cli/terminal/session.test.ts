@@ -12,10 +12,12 @@ describe("a session on a screen", () => {
   it("[TERM-4] begins with who answers, the folder and a prompt, answers, and leaves with Ctrl-D", async () => {
     const home = freshHome();
     const screen = openScreen(home, "reprise");
-    await screen.until(/^reprise \d\S+ · assistant · demo:echo$[^]*^>$[^]*^ready · /m);
+    await screen.until(/^reprise \d\S+ .* demo:echo$[^]*^>$[^]*^[a-z]+ ⇧⇥ · (?=[~/…n])/m);
     expect(await sessionsOf(home)).toEqual([]);
     screen.type("My name is Ada\r");
-    await screen.until(/^> My name is Ada$[^]*Nice to meet\s+you, Ada\.[^]*^ready · /m);
+    await screen.until(
+      /^> My name is Ada$[^]*Nice to meet\s+you, Ada\.[^]*^[a-z]+ ⇧⇥ · (?=[~/…n])/m,
+    );
     screen.type(CTRL_D);
     expect(await screen.finished).toBe(0);
     const [session] = await sessionsOf(home);
@@ -23,23 +25,25 @@ describe("a session on a screen", () => {
     expect(rows.join("").replaceAll("\n", "")).toContain(
       `Resume with: reprise --session ${session?.id}`,
     );
-    expect(rows.filter((row) => row.startsWith("ready"))).toEqual([]);
+    expect(rows.filter((row) => row.includes(" ⇧⇥"))).toEqual([]);
   });
 
   it("[TERM-5] shows what runs, keeps what is typed meanwhile, and Esc stops it", async () => {
     const { home } = await heldThenFast();
     const screen = openScreen(home, `reprise --session ${ID}`);
-    await screen.until(/^ready · /m);
+    await screen.until(/^[a-z]+ ⇧⇥ · (?=[~/…n])/m);
     screen.type("the question\r");
-    await screen.until(/^w0 w1[^]*Esc interrupts[^]*^working · /m);
+    await screen.until(/^w0 w1[^]*Esc stops[^]*^[a-z]+ ⇧⇥ · working · /m);
     screen.type("the next one\r");
     await screen.until(/^ {2}waits: the next one$/m);
     screen.type(`${ESC}[A`);
     await screen.until(/^> the next one$/m);
     screen.type(ESC);
-    await screen.until(/^Stopped. The part above is kept\.$[^]*^> the next one$[^]*^ready · /m);
+    await screen.until(
+      /^Stopped. The part above is kept\.$[^]*^> the next one$[^]*^[a-z]+ ⇧⇥ · (?=[~/…n])/m,
+    );
     screen.type("\r");
-    await screen.until(/^> the next one$[^]*^a short one$[^]*^ready · /m);
+    await screen.until(/^> the next one$[^]*^a short one$[^]*^[a-z]+ ⇧⇥ · (?=[~/…n])/m);
     screen.type(CTRL_C);
     await screen.until(/^Press Ctrl-C again to leave\.$/m);
     screen.type(CTRL_C);
@@ -58,11 +62,13 @@ describe("a session on a screen", () => {
     await home.call(["sessions", "rename", "abcdef2", "Release \u001b[2J"]);
     const screen = openScreen(home, "reprise --session abcdef2", { columns: 40 });
     await screen.until(
-      /^Session abcdef20 · 1 message · Release\s+␛\[2J$[^]*^$\n^> the first message$[^]*^ready · /m,
+      /^Session abcdef20 · 1 message · Release\s+␛\[2J$[^]*^$\n^> the first message$[^]*^[a-z]+ ⇧⇥ · (?=[~/…n])/m,
     );
     await screen.until(() => screen.title().startsWith("Release ␛[2J"));
     screen.type("/help\r");
-    await screen.until(/^\/help +show this [^]*^\/end +end the session for good$[^]*^ready · /m);
+    await screen.until(
+      /^\/help +show this [^]*^\/end +end the session for good$[^]*^[a-z]+ ⇧⇥ · (?=[~/…n])/m,
+    );
     screen.type(CTRL_D);
     expect(await screen.finished).toBe(0);
   });

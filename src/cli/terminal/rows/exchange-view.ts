@@ -76,7 +76,7 @@ export interface ExchangeView extends Part {
   close(): void;
 }
 
-/** An exchange without tools that took longer gets a row at its end. */
+/** An exchange without calls and counted tokens that took longer gets a row at its end. */
 const LONG_MS = 10_000;
 const MAX_NOTE = 2000;
 /** In a narrower terminal rows have this many columns; the screen cuts them. */
@@ -127,7 +127,7 @@ export function createExchangeView(options: ExchangeViewOptions): ExchangeView {
   const begin = (canStop: boolean): void => {
     if (!progress.isRunning()) {
       hasBegun = false;
-      progress.begin(canStop ? "Esc interrupts" : null);
+      progress.begin(canStop ? "Esc stops" : null);
       changed();
     }
   };
@@ -151,9 +151,10 @@ export function createExchangeView(options: ExchangeViewOptions): ExchangeView {
     if (said !== "") {
       note(said, ending.state === "failed" ? theme.error : theme.dim);
     }
-    if (ending.state === "done" && (calls > 0 || spentMs >= LONG_MS)) {
-      const { input_tokens, output_tokens } = progress.tokens();
-      const used = input_tokens + output_tokens > 0 ? ` · ${tokensText(progress.tokens())}` : "";
+    const { input_tokens, output_tokens } = progress.tokens();
+    const hasUsed = input_tokens + output_tokens > 0;
+    if (ending.state === "done" && (calls > 0 || hasUsed || spentMs >= LONG_MS)) {
+      const used = hasUsed ? ` · ${tokensText(progress.tokens())}` : "";
       note(`done in ${inSeconds(spentMs)}${used}`, theme.dim);
     }
     reset();

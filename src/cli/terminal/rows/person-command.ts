@@ -6,7 +6,7 @@ import type { Layout } from "./tool-rows.ts";
 const SHOWN_AFTER_MS = 200;
 const MAX_TEXT = 200;
 
-/** The row of a command of the person that runs: `⠋ /compact 8 s · Esc stops it`. */
+/** The row of a command of the person that runs: `⠋ /compact 8 s · Esc stops`. */
 export function createPersonCommand(options: {
   now(): number;
   changed(): void;
@@ -23,7 +23,7 @@ export function createPersonCommand(options: {
   return {
     /** Shows one until what it returns is called. */
     begin: (text: string, canStop: boolean): (() => void) => {
-      shown = { text: oneLine(text.slice(0, MAX_TEXT)), stop: canStop ? "Esc stops it" : null };
+      shown = { text: oneLine(text.slice(0, MAX_TEXT)), stop: canStop ? "Esc stops" : null };
       progress.reset();
       resume();
       return () => {

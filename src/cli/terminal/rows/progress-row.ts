@@ -1,6 +1,6 @@
 import { MODEL_ATTEMPTS } from "../../../core/limits.ts";
 import { oneLine } from "../../../core/text/terminal-text.ts";
-import { inSeconds, tokensText } from "../text/amounts.ts";
+import { inSeconds, shortCount } from "../text/amounts.ts";
 import { cutLine } from "../text/fold.ts";
 import { visibleWidth } from "../pi/text.ts";
 import type { Layout } from "./tool-rows.ts";
@@ -30,7 +30,7 @@ export interface ShownProgress {
   readonly stop: string | null;
 }
 
-/** `⠋ Thinking 12 s · Esc interrupts · 3,120 tokens in, 410 out`; what comes later goes first in a narrow terminal. */
+/** `⠋ Thinking 12 s · ↑ 3.1k ↓ 410 · Esc stops`; in a narrow terminal the tokens are left out first. */
 export function progressRow(
   progress: ShownProgress,
   now: number,
@@ -38,18 +38,20 @@ export function progressRow(
 ): string {
   const { doing, ms, retry, tokens, stop } = progress;
   const picture = SPINNER[Math.floor(now / SPINNER_MS) % SPINNER.length] ?? "";
-  const facts = [
-    ...(stop === null ? [] : [stop]),
-    ...(tokens.input_tokens + tokens.output_tokens > 0 ? [tokensText(tokens)] : []),
-  ];
   const said = retry === null ? `${doing} ${inSeconds(ms)}` : retryText(retry, now);
-  let text = said;
-  for (const fact of facts) {
-    const longer = `${text} · ${fact}`;
-    text = visibleWidth(longer) <= width - 2 ? longer : text;
-  }
+  const used = tokens.input_tokens + tokens.output_tokens > 0 ? [countsText(tokens)] : [];
+  const how = stop === null ? [] : [stop];
+  const text =
+    [[said, ...used, ...how], [said, ...how], [said]]
+      .map((parts) => parts.join(" · "))
+      .find((each) => visibleWidth(each) <= width - 2) ?? said;
   const style = retry === null ? theme.dim : theme.warning;
   return `${theme.accent(picture)} ${style(cutLine(text, Math.max(1, width - 2)))}`;
+}
+
+/** Tokens that the model read and wrote: `↑ 3.1k ↓ 410`. */
+function countsText({ input_tokens, output_tokens }: ShownProgress["tokens"]): string {
+  return `↑ ${shortCount(input_tokens)} ↓ ${shortCount(output_tokens)}`;
 }
 
 /** `retrying (2 of 3) in 4 s: overloaded` */

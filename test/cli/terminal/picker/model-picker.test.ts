@@ -142,7 +142,7 @@ it("[TERM-158] /model without a name lets another model continue the conversatio
   const home = freshHome({ ...provider.env, REPRISE_MODEL: "openai:test" });
   await seed(home, { id: ID, messages: ["before"] });
   const screen = openScreen(home, `exec reprise --session ${ID}`, { columns: 110 });
-  await screen.until(/^ready · /m);
+  await screen.until(/^[a-z]+ ⇧⇥ · (?=[~/…n])/m);
   screen.type("/model\r");
   await screen.until(/^Another model[^]*^> openai:test .*· now/m);
   screen.type("demo:echo");

@@ -77,7 +77,7 @@ it("[TERM-11] makes one group of consecutive calls that read, with the reasons o
   expect(live()).toEqual([
     "• Exploring: read_file, list_files  3 s",
     "  list_files src",
-    expect.stringContaining("Working 3 s · Esc interrupts"),
+    expect.stringContaining("Working 3 s · Esc stops"),
   ]);
   result("1", "read_file", { content: "text" });
   result("2", "list_files");
@@ -235,10 +235,10 @@ it("[TERM-14] shows progress from the first moment, what failed and is tried aga
   const { view, clock, live, show, started, text, printed } = scriptedExchange();
   const now = (): string | undefined => live().at(-1)?.slice(2);
   view.begin();
-  expect(now()).toBe("Starting 0 s · Esc interrupts");
+  expect(now()).toBe("Starting 0 s · Esc stops");
   clock.ms = 12_000;
   started();
-  expect(now()).toBe("Thinking 12 s · Esc interrupts");
+  expect(now()).toBe("Thinking 12 s · Esc stops");
   text("a", "half\nan");
   show({
     type: "retry",
@@ -248,12 +248,12 @@ it("[TERM-14] shows progress from the first moment, what failed and is tried aga
     reason: "overloaded",
     delay_ms: 4000,
   });
-  expect(now()).toBe("retrying (2 of 3) in 4 s: overloaded · Esc interrupts");
+  expect(now()).toBe("retrying (2 of 3) in 4 s: overloaded · Esc stops");
   expect(printed).toEqual(["half", "", "The text above is void: it broke off."]);
   text("b", "an answer");
-  expect(now()).toBe("Answering 12 s · Esc interrupts");
+  expect(now()).toBe("Answering 12 s · Esc stops");
   show({ type: "usage", message_id: "b", input_tokens: 3120, output_tokens: 410 });
-  expect(now()).toBe("Answering 12 s · Esc interrupts · 3,120 tokens in, 410 out");
+  expect(now()).toBe("Answering 12 s · ↑ 3.1k ↓ 410 · Esc stops");
   expect(clock.timers).toBe(1);
   await view.finish(DONE);
   expect([clock.timers, live()]).toEqual([0, []]);
