@@ -37,6 +37,16 @@ export function Dialog({ title, onClose, children }: DialogProps): JSX.Element {
         event.preventDefault();
         onClose();
       }}
+      onKeyDown={(event) => {
+        // the key that opened it is still held: it must not press what has the focus now
+        if (
+          event.key === "Enter" &&
+          event.repeat &&
+          !(event.target instanceof HTMLTextAreaElement)
+        ) {
+          event.preventDefault();
+        }
+      }}
     >
       <div class="dialog-body">
         <div class="dialog-head">

@@ -15,8 +15,10 @@ export interface Calling {
   fail(error: unknown): void;
 }
 
-/** Calls of the service that a button makes. `onDone` follows each that succeeds. */
+/** Calls of the service that a button makes. `onDone` follows each that succeeds while the button is still there. */
 export function useCall(onDone: () => void = () => undefined): Calling {
+  const isGone = useRef(false);
+  useEffect(() => () => void (isGone.current = true), []);
   const failure = useSignal<string | null>(null);
   const isBusy = useSignal(false);
   const fail = (error: unknown): void => {
@@ -33,7 +35,7 @@ export function useCall(onDone: () => void = () => undefined): Calling {
       isBusy.value = true;
       failure.value = null;
       call()
-        .then(onDone, fail)
+        .then(() => isGone.current || onDone(), fail)
         .finally(() => {
           isBusy.value = false;
         });

@@ -85,13 +85,11 @@ export function Settings({ model, session, onClose }: SettingsProps): JSX.Elemen
       ...(isMoved ? { repo_path: newFolder } : {}),
     };
   };
+  const isUnchanged = Object.keys(change()).length === 0;
   const save = (): void =>
     run(async () => {
-      const changed = change();
-      if (Object.keys(changed).length > 0) {
-        await client.patchSession(session.id, changed);
-        await model.refresh();
-      }
+      await client.patchSession(session.id, change());
+      await model.refresh();
     });
   return (
     <Dialog title="Name and settings" onClose={onClose}>
@@ -181,7 +179,7 @@ export function Settings({ model, session, onClose }: SettingsProps): JSX.Elemen
         </label>
         <div class="actions">
           <Button onClick={onClose}>Cancel</Button>
-          <Button kind="primary" type="submit" disabled={isBusy}>
+          <Button kind="primary" type="submit" disabled={isBusy || isUnchanged}>
             {isMoved ? "Save and move" : "Save"}
           </Button>
         </div>
