@@ -111,10 +111,10 @@ const styleAsText = {
       : null,
 };
 
-/** Styles of every page as one file: the base first, then by name. */
+/** Styles of every page as one file: what others use first, then by name. */
 function styleOf(folder: string): string {
   const names = readdirSync(folder).filter((name) => name.endsWith(".css"));
-  const first = ["base.css", "shell.css"];
+  const first = ["tokens.css", "base.css", "shell.css"];
   const ordered = [...first, ...names.filter((name) => !first.includes(name)).sort()];
   return shortStyle(ordered.map((name) => readFileSync(join(folder, name), "utf8")).join("\n"));
 }

@@ -6,7 +6,7 @@ import { sentenceOf } from "./parts/sentence-of.ts";
 import { Button } from "./parts/Button.tsx";
 import { Icon } from "./parts/icons.tsx";
 import { Link } from "./parts/Link.tsx";
-import { chooseTheme, theme } from "./parts/theme.ts";
+import { chooseTheme, nextTheme } from "./parts/theme.ts";
 import { go, route } from "./route.ts";
 
 const PAGES = [
@@ -38,19 +38,14 @@ export function Header(): JSX.Element {
 }
 
 function ThemeSwitch(): JSX.Element {
-  const isDark =
-    theme.value === "dark" ||
-    (theme.value === "auto" && matchMedia("(prefers-color-scheme: dark)").matches);
-  const other = isDark ? "light" : "dark";
+  const next = nextTheme();
   return (
     <Button
       kind="quiet"
-      aria-label={`Use the ${other} theme`}
-      onClick={() => {
-        chooseTheme(other);
-      }}
+      aria-label={next === "auto" ? "Use the theme of the system" : `Use the ${next} theme`}
+      onClick={() => chooseTheme(next)}
     >
-      <Icon name={other} />
+      <Icon name={next} />
     </Button>
   );
 }

@@ -3,6 +3,7 @@ import type { JSX } from "preact";
 /** Paths of 16 by 16 units. */
 const SHAPES = {
   archive: "M2 3h12v3H2zM3 6v7h10V6M6 9h4",
+  auto: "M8 2a6 6 0 1 0 0 12zM8 2a6 6 0 0 1 0 12",
   close: "M4 4l8 8M12 4l-8 8",
   closed: "M6 4l4 4-4 4",
   dark: "M13 9.5A5.5 5.5 0 0 1 6.5 3 5.5 5.5 0 1 0 13 9.5z",

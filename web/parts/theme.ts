@@ -18,6 +18,18 @@ export function chooseTheme(next: Theme): void {
   applyTheme();
 }
 
+/** The choice that a press of the button makes: the other of light and dark, then the system's again. */
+export function nextTheme(): Theme {
+  if (theme.value !== "auto") {
+    return theme.value === systemTheme() ? "auto" : systemTheme();
+  }
+  return systemTheme() === "dark" ? "light" : "dark";
+}
+
+function systemTheme(): "light" | "dark" {
+  return matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
+}
+
 function storedTheme(): Theme {
   const stored = readKept("theme");
   return stored === "light" || stored === "dark" ? stored : "auto";

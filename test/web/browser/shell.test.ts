@@ -39,3 +39,23 @@ it.skipIf(HAS_NO_BROWSER)(
     world.expectNoProblems();
   },
 );
+
+it.skipIf(HAS_NO_BROWSER)(
+  "[PAGE-212] follows the theme of the system, and offers the other one, the same one, and the system's again",
+  async () => {
+    await using world = await startPage();
+    const page = await world.openPage("/", { colorScheme: "dark" });
+    const scheme = () => page.evaluate(() => getComputedStyle(document.body).colorScheme);
+    expect(await scheme()).toBe("light dark");
+    await page.getByRole("button", { name: "Use the light theme" }).press("Enter");
+    expect(await scheme()).toBe("light");
+    await page.reload();
+    expect(await scheme()).toBe("light");
+    await page.getByRole("button", { name: "Use the dark theme" }).press("Enter");
+    expect(await scheme()).toBe("dark");
+    await page.getByRole("button", { name: "Use the theme of the system" }).press("Enter");
+    expect(await scheme()).toBe("light dark");
+    expect(await accessibilityProblems(page)).toEqual([]);
+    world.expectNoProblems();
+  },
+);
