@@ -5,7 +5,7 @@ import { usePageTitle } from "../parts/attention.ts";
 import { lazy } from "../parts/Lazy.tsx";
 import { Link } from "../parts/Link.tsx";
 import { Notice } from "../parts/Notice.tsx";
-import { Changes, Questions, SessionMenu } from "./act/later.ts";
+import { Changes, SessionMenu } from "./act/later.ts";
 import { Composer } from "./act/Composer.tsx";
 import { createSessionModel, type SessionModel } from "./model.ts";
 import { SessionHead } from "./SessionHead.tsx";
@@ -13,6 +13,7 @@ import { loadMarkdown } from "./Text.tsx";
 import { Transcript } from "./Transcript.tsx";
 
 const Fork = lazy(async () => (await import("./fork/Fork.tsx")).Fork, null);
+const Questions = lazy(async () => (await import("./question/Questions.tsx")).Questions, null);
 const Tasks = lazy(async () => (await import("./tasks/Tasks.tsx")).Tasks, null);
 const Run = lazy(async () => (await import("./run/Run.tsx")).Run);
 

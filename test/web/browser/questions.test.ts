@@ -6,7 +6,13 @@ import { createFeed } from "../../../src/exchange/live/feed.ts";
 import { createSession } from "../../../src/store/records/sessions/create.ts";
 import { createDatabase } from "../../helpers/database.ts";
 import { openStoreAt } from "../../helpers/open-store.ts";
-import { HAS_NO_BROWSER, keepPicture, type PageView, startPage } from "../../helpers/page.ts";
+import {
+  accessibilityProblems,
+  HAS_NO_BROWSER,
+  keepPicture,
+  type PageView,
+  startPage,
+} from "../../helpers/page.ts";
 import { focusedChoiceCounts, heightInView, nextFrames } from "../../helpers/page-world.ts";
 import { createTalk } from "../../helpers/talk.ts";
 import { askIn } from "../../helpers/waiting-session.ts";
@@ -236,6 +242,101 @@ describe.skipIf(HAS_NO_BROWSER)("what a question needs before a yes counts", () 
     expect(await stateOf(world.client, id)).toEqual(["open"]);
     await page.keyboard.press("Space");
     await expect.poll(() => stateOf(world.client, id)).toEqual(["allow once"]);
+    await page.context().close();
+  });
+
+  const VIEWS_OF_KEYS: readonly PageView[] = [
+    { width: 1440, height: 900 },
+    { width: 390, height: 844, isMobile: true, colorScheme: "dark" },
+  ];
+
+  it.each(VIEWS_OF_KEYS)(
+    "[PAGE-213] a key answers once it counts: 1, 2 and n, and nowhere a letter is written (%o)",
+    async (view) => {
+      const id = await world.begin();
+      const page = await open(id, view);
+      await world.ask(id, commandOf(41));
+      await waitUntilArmed(page);
+      // the end was not in view
+      await page.keyboard.press("1");
+      await page.keyboard.press("2");
+      await scrollTo(page, 0);
+      await page.locator(".choices .primary[aria-disabled=false]").waitFor();
+      expect(await accessibilityProblems(page)).toEqual([]);
+      // letters, shortcuts of the browser, and a menu over it
+      await page.getByLabel("A note for the agent with the answer").fill("");
+      await page.keyboard.type("1n");
+      await page.getByRole("heading", { name: TITLE }).focus();
+      await page.keyboard.press("Control+1");
+      await page.locator(".menu summary").press("Enter");
+      await page.keyboard.press("n");
+      await page.keyboard.press("Escape");
+      await waitUntilArmed(page);
+      expect(await stateOf(world.client, id)).toEqual(["open"]);
+      await page.keyboard.press("2");
+      await expect.poll(() => stateOf(world.client, id)).toEqual(["allow for this exchange"]);
+      await world.ask(id, commandOf(2), { number: 2 });
+      await waitUntilArmed(page);
+      await page.locator("main").focus();
+      await page.keyboard.press("n");
+      await expect
+        .poll(async () => new Set(await stateOf(world.client, id)))
+        .toEqual(new Set(["allow for this exchange", "deny"]));
+      await page.context().close();
+    },
+  );
+
+  it.each(VIEWS_OF_KEYS)(
+    "[PAGE-214] longer permissions follow More, and a no stays last (%o)",
+    async (view) => {
+      const id = await world.begin();
+      const page = await open(id, view);
+      await world.ask(id, commandOf(2));
+      await waitUntilArmed(page);
+      const names = () =>
+        page.locator(".choices bdi").evaluateAll((all) => all.map((each) => each.textContent));
+      const atFirst = await names();
+      expect(atFirst.at(0)).toBe("allow once");
+      expect(atFirst.at(-1)).toBe("deny");
+      expect(atFirst).not.toContain("always allow in this session");
+      expect(await page.locator(".choices .primary").count()).toBe(1);
+      await page.getByRole("button", { name: "More", exact: true }).press("Enter");
+      await page.locator(".choices").scrollIntoViewIfNeeded();
+      await waitUntilArmed(page);
+      expect((await names()).at(-1)).toBe("deny");
+      expect(await accessibilityProblems(page)).toEqual([]);
+      expect(await beyondWindow(page)).toEqual({ width: 0, height: 0 });
+      await page
+        .locator(".choices button:not([aria-disabled=true])", { hasText: "in this session" })
+        .click();
+      await expect.poll(() => stateOf(world.client, id)).toEqual(["always allow in this session"]);
+      await page.context().close();
+    },
+  );
+
+  it("[PAGE-215] of several questions a key means the one with the focus, and buttons lead to the others", async () => {
+    const id = await world.begin();
+    for (const index of [0, 1, 2]) {
+      await world.ask(id, commandOf(2), { index });
+    }
+    const page = await open(id, { width: 1440, height: 900 });
+    await waitUntilArmed(page, 0);
+    await page.locator("main").focus();
+    await page.keyboard.press("n");
+    const next = page.getByRole("button", { name: "Next question" });
+    await next.nth(0).press("Enter");
+    await next.nth(1).press("Enter");
+    expect(await next.nth(2).isDisabled()).toBe(true);
+    await page.getByRole("button", { name: "Previous question" }).nth(2).press("Enter");
+    await waitUntilArmed(page, 1);
+    expect(await accessibilityProblems(page)).toEqual([]);
+    expect(await stateOf(world.client, id)).toEqual(["open", "open", "open"]);
+    const meant = (await world.client.listQuestions(id))[1]?.id;
+    await page.keyboard.press("n");
+    await expect
+      .poll(async () => (await world.client.listQuestions(id)).map((each) => each.id))
+      .not.toContain(meant);
+    expect(await world.client.listQuestions(id)).toHaveLength(2);
     await page.context().close();
   });
 

@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 
 import { visible } from "../../../src/core/text/terminal-text.ts";
 import { diffLines } from "../../../web/parts/diff-lines.ts";
-import { askedOf } from "../../../web/session/act/choices.ts";
+import { askedOf } from "../../../web/session/question/choices.ts";
 import { visibleText } from "../../../web/session/act/visible-text.ts";
 
 it("[PAGE-84] leaves out the middle of more than 190 lines", () => {

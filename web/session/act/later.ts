@@ -5,8 +5,6 @@ export const Changes = lazy(async () => (await import("./Changes.tsx")).Changes)
 export const DeleteSession = lazy(async () => (await import("./DeleteSession.tsx")).DeleteSession);
 export const EndSession = lazy(async () => (await import("./EndSession.tsx")).EndSession);
 export const ExportSession = lazy(async () => (await import("./ExportSession.tsx")).ExportSession);
-export const Question = lazy(async () => (await import("./Question.tsx")).Question);
-export const Questions = lazy(async () => (await import("./Questions.tsx")).Questions, null);
 export const Queue = lazy(async () => (await import("./Queue.tsx")).Queue, null);
 export const SessionMenu = lazy(async () => (await import("./SessionMenu.tsx")).SessionMenu, null);
 export const Settings = lazy(async () => (await import("./Settings.tsx")).Settings);

@@ -13,12 +13,14 @@ import type { SessionModel } from "../model.ts";
 import { Choices } from "./Choices.tsx";
 import { type Asked, askedOf } from "./choices.ts";
 import { PartEnd, useSeen } from "./use-seen.tsx";
-import { visibleText } from "./visible-text.ts";
+import { visibleText } from "../act/visible-text.ts";
 
 interface QuestionProps {
   readonly model: SessionModel;
   readonly question: QuestionInfo;
   readonly place: { readonly index: number; readonly count: number };
+  /** Shows the one before (-1) or after (1). */
+  readonly onMove: (by: -1 | 1) => void;
   /** After an answer that was stored from here. */
   readonly onAnswered: () => void;
 }
@@ -27,7 +29,13 @@ interface QuestionProps {
  * A question: what, with all of the change or command; for which rule; where; and the answers. An answer that allows
  * something cannot be chosen before the end of each of these texts was in view, however short it is.
  */
-export function Question({ model, question, place, onAnswered }: QuestionProps): JSX.Element {
+export function Question({
+  model,
+  question,
+  place,
+  onMove,
+  onAnswered,
+}: QuestionProps): JSX.Element {
   const text = useMemo(() => visibleText(question.text), [question.text]);
   const asked = useMemo(() => askedOf(text), [text]);
   const isWhole = useSignal(asked.leftOut === 0);
@@ -56,8 +64,8 @@ export function Question({ model, question, place, onAnswered }: QuestionProps):
     });
   return (
     <article class="question" ref={element} aria-labelledby={`question-${question.id}`}>
+      {place.count > 1 ? <Place place={place} onMove={onMove} /> : null}
       <h2 id={`question-${question.id}`} tabIndex={-1} dir="auto">
-        {place.count > 1 ? <span class="muted">{`${place.index} of ${place.count} `}</span> : null}
         {asked.title}
         <PartEnd />
       </h2>
@@ -101,6 +109,31 @@ export function Question({ model, question, place, onAnswered }: QuestionProps):
         </>
       ) : null}
     </article>
+  );
+}
+
+function Place({ place, onMove }: Pick<QuestionProps, "place" | "onMove">): JSX.Element {
+  const { index, count } = place;
+  return (
+    <div class="question-place">
+      <Button
+        kind="quiet"
+        aria-label="Previous question"
+        disabled={index === 1}
+        onClick={() => onMove(-1)}
+      >
+        ‹
+      </Button>
+      <span class="muted">{`${index} of ${count}`}</span>
+      <Button
+        kind="quiet"
+        aria-label="Next question"
+        disabled={index === count}
+        onClick={() => onMove(1)}
+      >
+        ›
+      </Button>
+    </div>
   );
 }
 

@@ -3,16 +3,22 @@ import type { JSX } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 
 import type { QuestionInfo } from "../../../src/entries/client.ts";
+import { adoptStyle } from "../../adopt-style.ts";
 import { client, isOwner } from "../../api.ts";
 import { waitingQuestions } from "../../parts/attention.ts";
 import { Button } from "../../parts/Button.tsx";
+import { lazy } from "../../parts/Lazy.tsx";
 import { Notice } from "../../parts/Notice.tsx";
 import { plural } from "../call-text.ts";
 import type { SessionModel } from "../model.ts";
-import { focusComposer } from "./Composer.tsx";
-import { Question } from "./later.ts";
-import { MayNot } from "./Rights.tsx";
-import { visibleText } from "./visible-text.ts";
+import { focusComposer } from "../act/Composer.tsx";
+import { style } from "./question.css";
+import { MayNot } from "../act/Rights.tsx";
+import { visibleText } from "../act/visible-text.ts";
+
+const Question = lazy(async () => (await import("./Question.tsx")).Question);
+
+adoptStyle(style);
 
 /** What the session and its sub-agents ask now. One that is answered elsewhere goes away, and the page says who did it. */
 export function Questions({ model }: { readonly model: SessionModel }): JSX.Element {
@@ -45,20 +51,25 @@ export function Questions({ model }: { readonly model: SessionModel }): JSX.Elem
           model={model}
           question={question}
           place={{ index: index + 1, count: questions.length }}
+          onMove={(by) => show(questions[index + by])}
           onAnswered={() => {
             ended.own(question.id);
-            const next = questions[index + 1] ?? questions.find(({ id }) => id !== question.id);
-            if (next === undefined) {
-              focusComposer();
-            } else {
-              document.getElementById(`question-${next.id}`)?.focus();
-            }
+            show(questions[index + 1] ?? questions.find(({ id }) => id !== question.id));
           }}
         />
       ))}
       {questions.length > 0 && !isOwner.value ? <MayNot what="answer" /> : null}
     </section>
   );
+}
+
+/** Gives a question the focus, so that keys mean it; without one, the composer has it. */
+function show(question: QuestionInfo | undefined): void {
+  if (question === undefined) {
+    focusComposer();
+  } else {
+    document.getElementById(`question-${question.id}`)?.focus();
+  }
 }
 
 /** What became of a question, by its id. */
