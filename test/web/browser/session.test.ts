@@ -368,7 +368,7 @@ describe.skipIf(HAS_NO_BROWSER)("the page of a session", () => {
     await page.context().close();
   });
 
-  it("[PAGE-62] shows calls that run and their results, and groups those that read", async () => {
+  it("[PAGE-62] [PAGE-216] shows calls that run and their results, and groups those that read", async () => {
     const { id, talk } = await newTalk("Fix the tests");
     const page = await world.openPage(`/sessions/${id}`);
     const read = (n: number) => ({ id: `r${n}`, name: "read_file", args: { path: `src/${n}.ts` } });
@@ -389,7 +389,10 @@ describe.skipIf(HAS_NO_BROWSER)("the page of a session", () => {
     const output = `exit code 1 after 2.5 s\n\n${lines.join("\n")}`;
     await talk.result(command, output, "failed");
     await row.getByText("exit code 1").waitFor();
+    const ending = page.locator(".last-lines");
+    await expect.poll(() => ending.allTextContents()).toEqual(["line 998\nline 999\nline 1000"]);
     await row.click();
+    await ending.waitFor({ state: "detached" });
     await page.getByText("line 398", { exact: false }).waitFor();
     expect(await page.getByText("line 399", { exact: false }).count()).toBe(0);
     await page.getByRole("button", { name: "Show all 1,002 lines" }).click();

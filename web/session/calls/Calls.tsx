@@ -5,7 +5,7 @@ import { useMemo } from "preact/hooks";
 import { Button } from "../../parts/Button.tsx";
 import { CallMark } from "./CallMark.tsx";
 import { CallRow } from "./CallRow.tsx";
-import { Printed } from "./Printed.tsx";
+import { Ending } from "./Printed.tsx";
 import { isReading, plural, readSummary, subjectOf } from "../call-text.ts";
 import { Folded } from "../Folded.tsx";
 import type { SessionModel } from "../model.ts";
@@ -40,7 +40,7 @@ export function Calls({ model, seq, calls }: CallsProps): JSX.Element {
               id={`call ${seq} ${only.call.id}`}
               group={groupId(seq, segment)}
             />
-            <Printed model={model} call={only.call.id} />
+            <Ending model={model} stored={only} id={`call ${seq} ${only.call.id}`} />
           </li>
         ) : (
           <li key={only?.call.id}>
