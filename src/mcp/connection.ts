@@ -1,5 +1,6 @@
 import {
   Client,
+  type ClientOptions,
   InsufficientScopeError,
   SdkError,
   SdkErrorCode,
@@ -21,11 +22,12 @@ import {
   listResources,
   readResource,
 } from "./offers.ts";
+import { keepProtocol, probeTime, readProtocol } from "./known-protocol.ts";
 import { loginPlace } from "./oauth/logins.ts";
 import { Tokens } from "./oauth/tokens.ts";
+import { pagesOf } from "./pages.ts";
 import { MAX_MESSAGE_BYTES, type Program, ProgramTransport } from "./program-transport.ts";
 import { LoginNeeded, SessionGone } from "./reasons.ts";
-import { pagesOf } from "./pages.ts";
 import { RunningCall, type ToolCall } from "./running-call.ts";
 import { unaskedLimit } from "./unasked.ts";
 import { unlessAborted } from "./unless-aborted.ts";
@@ -78,8 +80,6 @@ export interface Connection {
   kill(): void;
 }
 
-/** Time in which a program says whether it speaks the protocol of 2026-07-28: older ones may be silent. */
-const PROBE_MS = 1500;
 /** Time for which a list of tools is taken for current. */
 const FRESH_MS = 60_000;
 const TOOLS = { pages: 20, entries: 1000 };
@@ -91,13 +91,35 @@ const CANCEL_MS = 2000;
  * one before it. The server can ask a person if there is one, and nothing of a model.
  */
 export async function connect(options: ConnectOptions): Promise<Connection> {
-  const signal = AbortSignal.any([options.signal, AbortSignal.timeout(options.timeoutMs)]);
+  const { server, folder, timeoutMs } = options;
+  const signal = AbortSignal.any([options.signal, AbortSignal.timeout(timeoutMs)]);
+  const known = await readProtocol(folder, server);
+  const probeMs = probeTime(server.place.kind, known, timeoutMs);
   try {
-    return await connectAs("auto", options, signal);
+    const connection = await connectProbing(options, { signal, probeMs });
+    if (connection.protocol !== known) {
+      await keepProtocol(folder, server, connection.protocol);
+    }
+    return connection;
+  } catch (error) {
+    if (known !== null) {
+      // it may be another program now, which does not answer what the one before did
+      await keepProtocol(folder, server, null);
+    }
+    throw error;
+  }
+}
+
+async function connectProbing(
+  options: ConnectOptions,
+  { signal, probeMs }: { readonly signal: AbortSignal; readonly probeMs: number },
+): Promise<Connection> {
+  try {
+    return await connectAs({ mode: "auto", probe: { timeoutMs: probeMs } }, options, signal);
   } catch (error) {
     // some programs end on a request that they do not know, also if they read it late
     if (options.server.place.kind === "program" && isClosed(error) && !signal.aborted) {
-      return connectAs("legacy", options, signal);
+      return connectAs({ mode: "legacy" }, options, signal);
     }
     throw error;
   }
@@ -143,7 +165,7 @@ function isClosed(error: unknown): boolean {
 }
 
 async function connectAs(
-  mode: "auto" | "legacy",
+  versionNegotiation: ClientOptions["versionNegotiation"],
   options: ConnectOptions,
   signal: AbortSignal,
 ): Promise<Connection> {
@@ -155,7 +177,7 @@ async function connectAs(
         extensions: { [TASKS]: {} },
         ...(options.asks === true ? { elicitation: { form: {}, url: {} } } : {}),
       },
-      versionNegotiation: { mode, probe: { timeoutMs: Math.min(PROBE_MS, timeoutMs) } },
+      versionNegotiation,
       inputRequired: { autoFulfill: false },
       // a schema of a server is never compiled
       jsonSchemaValidator: {
@@ -301,8 +323,23 @@ function transportOf(
   return new StreamableHTTPClientTransport(new URL(place.url), {
     requestInit: { headers: { ...place.headers } },
     fetch: tokens?.watched(fetchBounded) ?? fetchBounded,
+    reconnectionScheduler: reconnectLater,
     ...(tokens === null ? {} : { authProvider: tokens }),
   });
+}
+
+/** Time before a stream is opened again that has ended without its answer, whatever its server asks for (`retry`). */
+const RECONNECT_MS = { min: 1000, max: 60_000 };
+
+/** Returns the time in ms after which a stream is opened again. */
+export function reconnectMs(asked: number): number {
+  return Math.min(Math.max(asked, RECONNECT_MS.min), RECONNECT_MS.max);
+}
+
+function reconnectLater(reconnect: () => void, delayMs: number): () => void {
+  // a call has a timer that holds the process
+  const timer = setTimeout(reconnect, reconnectMs(delayMs)).unref();
+  return () => clearTimeout(timer);
 }
 
 async function allTools(
@@ -318,17 +355,3 @@ async function allTools(
     return { entries: given.tools, nextCursor: given.nextCursor };
   });
 }
-    reconnectionScheduler: reconnectLater,
-/** Time before a stream is opened again that has ended without its answer, whatever its server asks for (`retry`). */
-const RECONNECT_MS = { min: 1000, max: 60_000 };
-
-export function reconnectMs(asked: number): number {
-  return Math.min(Math.max(asked, RECONNECT_MS.min), RECONNECT_MS.max);
-}
-
-function reconnectLater(reconnect: () => void, delayMs: number): () => void {
-  // a call has a timer that holds the process
-  const timer = setTimeout(reconnect, reconnectMs(delayMs)).unref();
-  return () => clearTimeout(timer);
-}
-

@@ -1,15 +1,11 @@
-import { randomUUID } from "node:crypto";
-import { mkdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { stat } from "node:fs/promises";
 
 import { oneLine } from "../core/text/terminal-text.ts";
 import type { Server } from "./configured-servers.ts";
 import type { Connection } from "./connection.ts";
+import { fileOf, readKept, writeKept } from "./kept-files.ts";
 import { type ListedTool, listTools } from "./listed-tools.ts";
 import type { ListedPrompt, ListedResource } from "./offers.ts";
-
-/** Bytes of the file of one server: a larger one was not written here. */
-const MAX_BYTES = 1024 * 1024;
 
 /**
  * Returns the tools that a server had when it was last asked, for when it cannot be reached; none if nothing is kept. They
@@ -19,12 +15,8 @@ export async function readKeptTools(
   folder: string | null,
   server: Server,
 ): Promise<readonly ListedTool[]> {
+  const value = await readKept("tools", folder, server);
   try {
-    const file = fileOf("tools", folder, server);
-    if (file === null || (await stat(file)).size > MAX_BYTES) {
-      return [];
-    }
-    const value: unknown = JSON.parse(await readFile(file, "utf8"));
     const given = Array.isArray(value) ? value.flatMap(givenTool) : [];
     return listTools(server.name, given, server.tools).tools;
   } catch {
@@ -38,35 +30,12 @@ export async function keepTools(
   server: Server,
   tools: readonly ListedTool[],
 ): Promise<void> {
-  const file = fileOf("tools", folder, server);
-  if (file === null) {
-    return;
-  }
   const kept = tools.map(({ name, description, schema }) => ({
     name,
     description,
     inputSchema: schema,
   }));
-  await write(file, kept);
-}
-
-async function write(file: string, kept: unknown): Promise<void> {
-  const temporary = `${file}.${randomUUID()}.tmp`;
-  try {
-    await mkdir(dirname(file), { recursive: true, mode: 0o700 });
-    await writeFile(temporary, JSON.stringify(kept), { mode: 0o600 });
-    await rename(temporary, file);
-  } catch {
-    await rm(temporary, { force: true }).catch(() => undefined);
-  }
-}
-
-function fileOf(
-  kind: "tools" | "offers",
-  folder: string | null,
-  { name, hash }: Server,
-): string | null {
-  return folder === null ? null : join(folder, kind, `${name}-${hash}.json`);
+  await writeKept("tools", folder, server, kept);
 }
 
 /** Resources and prompts that a person can name of a server. */
@@ -75,7 +44,6 @@ export interface KeptOffers {
   readonly prompts: readonly Pick<ListedPrompt, "name" | "arguments">[];
 }
 
-const NONE: KeptOffers = { resources: [], prompts: [] };
 /** Entries of a list that are kept, and characters of one. */
 const MAX_KEPT = 300;
 const MAX_URI = 500;
@@ -103,8 +71,7 @@ export async function learnOffers(
     readonly signal: AbortSignal;
   },
 ): Promise<void> {
-  const file = fileOf("offers", folder, server);
-  if (file === null) {
+  if (folder === null) {
     return;
   }
   const [resources, prompts] = await Promise.all([
@@ -112,21 +79,14 @@ export async function learnOffers(
     connection.prompts(signal).catch(() => null),
   ]);
   if (resources !== null || prompts !== null) {
-    await write(file, usableOffers({ resources: resources ?? [], prompts: prompts ?? [] }));
+    const offers = usableOffers({ resources: resources ?? [], prompts: prompts ?? [] });
+    await writeKept("offers", folder, server, offers);
   }
 }
 
 /** Returns the resources and prompts that a server had when it was last asked; none if nothing is kept. Starts nothing. */
 export async function readKeptOffers(folder: string | null, server: Server): Promise<KeptOffers> {
-  try {
-    const file = fileOf("offers", folder, server);
-    if (file === null || (await stat(file)).size > MAX_BYTES) {
-      return NONE;
-    }
-    return usableOffers(JSON.parse(await readFile(file, "utf8")));
-  } catch {
-    return NONE;
-  }
+  return usableOffers(await readKept("offers", folder, server));
 }
 
 /** Leaves out what a message cannot name: another program may have written the file, and a server the lists. */
