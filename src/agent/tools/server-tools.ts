@@ -11,7 +11,7 @@ import type { Connection } from "../../mcp/connection.ts";
 import type { ListedTool } from "../../mcp/listed-tools.ts";
 import type { Progress } from "../../mcp/running-call.ts";
 import type { Servers } from "../../mcp/servers.ts";
-import { denial, refusal } from "../../workspace/files/refusal.ts";
+import { denial, isRefusal, refusal } from "../../workspace/files/refusal.ts";
 import { deniedByUser, isAllowed, type Permit } from "../permit/permit.ts";
 import { askConsent, asksFirst, permittingItself } from "../permit/tool-asking.ts";
 import { defined, type ToolDefinition } from "../messages/tool-definition.ts";
@@ -37,6 +37,20 @@ export interface ServerToolsInput {
   readonly onProblem: (sentence: string) => void;
   /** Gets what servers report of their progress. */
   readonly onOutput: (call_id: string, text: string) => void;
+}
+
+/** Facts about the tool of a call and its server. */
+interface CallPlace {
+  readonly servers: Servers;
+  readonly server: Server;
+  readonly connection: Connection;
+  readonly listed: ListedTool;
+}
+
+interface Continuing {
+  readonly config: CallConfig & RunnableConfig;
+  /** Text that the call kept when it ran before; null for a new one. */
+  readonly kept: KeptCall | null;
 }
 
 /** The tools of MCP servers in one exchange. */
@@ -86,6 +100,22 @@ export class ServerTools {
   }
 
   async #run(name: string, args: unknown, config: CallConfig & RunnableConfig): Promise<Outcome> {
+    const kept = (await this.#input.kept()).get(config.toolCall?.id ?? "") ?? null;
+    let at: CallPlace;
+    try {
+      at = await this.#prepare(name, args, { config, kept });
+    } catch (error) {
+      // what is refused now has begun before
+      if (kept !== null && isRefusal(error)) {
+        return unknown(error.message);
+      }
+      throw error;
+    }
+    return this.#call(at, args, { config, kept });
+  }
+
+  /** Rejects with a refusal of a call that cannot be made, or may not. */
+  async #prepare(name: string, args: unknown, { config, kept }: Continuing): Promise<CallPlace> {
     const { permit, declared, servers } = this.#input;
     const server = servers?.serverOf(name) ?? null;
     if (servers === null || server === null) {
@@ -98,18 +128,7 @@ export class ServerTools {
     const shown = JSON.stringify(args, null, 2);
     const call = { tool: declared.get(name), file: null, command: null };
     await permit(config, call, async () => ({ shown, basis: shown }));
-    const kept = (await this.#input.kept()).get(config.toolCall?.id ?? "") ?? null;
-    const found = await connected(servers, server).catch((error: unknown) => {
-      if (kept === null) {
-        throw error;
-      }
-      // the call has begun before
-      return error instanceof Error ? error.message : "its server cannot be used";
-    });
-    if (typeof found === "string") {
-      return unknown(found);
-    }
-    const { connection, tools } = found;
+    const { connection, tools } = await connected(servers, server);
     const listed = tools.find(({ fullName }) => fullName === name);
     if (listed === undefined) {
       throw refusal(`the MCP server ${server.name} does not have this tool any more`);
@@ -117,22 +136,10 @@ export class ServerTools {
     if (kept === null) {
       await this.#askIfChanged(listed, { config, shown });
     }
-    return this.#call({ servers, server, connection, listed }, args, { config, kept });
+    return { servers, server, connection, listed };
   }
 
-  #call(
-    at: {
-      readonly servers: Servers;
-      readonly server: Server;
-      readonly connection: Connection;
-      readonly listed: ListedTool;
-    },
-    args: unknown,
-    {
-      config,
-      kept,
-    }: { readonly config: CallConfig & RunnableConfig; readonly kept: KeptCall | null },
-  ): Promise<Outcome> {
+  #call(at: CallPlace, args: unknown, { config, kept }: Continuing): Promise<Outcome> {
     const { asks, isGivenBack, onProblem } = this.#input;
     return new ServerCall({
       ...at,

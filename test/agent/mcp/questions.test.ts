@@ -5,6 +5,7 @@ import { describe, expect, it } from "vitest";
 
 import { createExchanger } from "../../../src/agent/exchange.ts";
 import { answerQuestion } from "../../../src/store/records/questions/answer.ts";
+import { setPlanMode } from "../../../src/store/records/sessions/change.ts";
 import { verifySession } from "../../../src/store/verify/verify-session.ts";
 import { fixtureServer, notedIn, openMcp, runningOf } from "../../helpers/mcp.ts";
 import { temporaryFolder } from "../../helpers/temp.ts";
@@ -179,6 +180,27 @@ describe("a server's question and a kill", () => {
     const results = desk.server.requests().at(-1) ?? [];
     expect(JSON.stringify(results)).toContain("Outcome unknown");
     expect(await desk.open()).toHaveLength(1);
+    await desk.sound();
+  });
+
+  it.each<[what: string, change: (desk: Awaited<ReturnType<typeof openAsking>>) => unknown]>([
+    ["its server is not configured any more", (desk) => desk.configure({})],
+    [
+      "its server has the tool no more",
+      (desk) => desk.configure({ desk: fixtureServer("asking.ts", "old", "other", desk.noted) }),
+    ],
+    [
+      "planning mode was turned on meanwhile",
+      (desk) => desk.store.write(setPlanMode, { id: desk.id, plan_mode: true }),
+    ],
+  ])("[MCP-130] the outcome of a call that had begun is unknown if %s", async (_, change) => {
+    const desk = await openAsking("new", "choice");
+    expect((await desk.run({ text: "go" })).state).toBe("waiting");
+    await desk.reply({ choice: "1" });
+    await change(desk);
+    expect((await desk.inAnother()).answer).toContain("It may have taken effect or not");
+    expect(desk.ends()).toEqual(["unknown"]);
+    expect(desk.answers()).toEqual([]);
     await desk.sound();
   });
 
