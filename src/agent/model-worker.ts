@@ -47,7 +47,6 @@ export interface WorkingModel extends Pick<Worker, "tools"> {
 export function modelWorker(working: WorkingModel): Worker {
   const { tools, declared, serverTools = null } = working;
   const names = tools.map(({ name }) => name);
-  const allTools = async () => [...tools, ...((await serverTools?.offered()) ?? [])];
   const withTools = toolBinder();
   return {
     tools,
@@ -57,6 +56,10 @@ export function modelWorker(working: WorkingModel): Worker {
       const dropped = droppedAnswer(messages);
       const history = dropped === null ? messages : messages.slice(0, -1);
       const view = viewOf(history);
+      const allTools = async () => [
+        ...tools,
+        ...((await serverTools?.offered(view.summary?.id ?? null)) ?? []),
+      ];
       let asked = "";
       const answerOf = async (answering: AnsweringModel): Promise<Answered> => {
         let prefix = await working.prefix.current(stored, view, allTools);

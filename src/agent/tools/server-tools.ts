@@ -57,16 +57,25 @@ interface Continuing {
 export class ServerTools {
   readonly #input: ServerToolsInput;
   #known: readonly ToolDefinition[];
-  #offered: Promise<readonly StructuredToolInterface[]> | null = null;
+  #offered: {
+    readonly summary: string | null;
+    readonly tools: Promise<readonly StructuredToolInterface[]>;
+  } | null = null;
 
   constructor(input: ServerToolsInput) {
     this.#input = input;
     this.#known = input.known;
   }
 
-  /** Returns the tools of a new prefix. Servers are connected by the first call. */
-  offered(): Promise<readonly StructuredToolInterface[]> {
-    return (this.#offered ??= this.#ask());
+  /**
+   * Returns the tools of a new prefix, which begins with a summary or, with null, the thread. Servers are connected by the
+   * first call, and asked again for each prefix, also those that failed.
+   */
+  offered(summary: string | null): Promise<readonly StructuredToolInterface[]> {
+    if (this.#offered?.summary !== summary) {
+      this.#offered = { summary, tools: this.#ask() };
+    }
+    return this.#offered.tools;
   }
 
   /** Notes with which tools the model is asked. */

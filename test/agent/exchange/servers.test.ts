@@ -1,8 +1,12 @@
-import { writeFileSync, mkdirSync } from "node:fs";
+import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 
+import { ServerTools } from "../../../src/agent/tools/server-tools.ts";
+import { ToolSet } from "../../../src/core/tools.ts";
+import { Servers } from "../../../src/mcp/servers.ts";
+import { startThread } from "../../../src/store/records/sessions/change.ts";
 import { verifySession } from "../../../src/store/verify/verify-session.ts";
 import { hostile, notedIn, openMcp, SOUND } from "../../helpers/mcp.ts";
 import { temporaryFolder } from "../../helpers/temp.ts";
@@ -185,5 +189,67 @@ describe("tools of MCP servers", () => {
     const bench = await openMcp({ bad: hostile("dies"), sound: SOUND }, { steps: ECHO });
     expect((await bench.run({ text: "go" })).answer).toBe("end: echo: hello");
     expect(bench.notices()).toEqual([expect.stringContaining("The MCP server bad cannot be used")]);
+  });
+
+  it("[MCP-134] of a server that could not be started are there in the next fresh context", async () => {
+    const program = join(temporaryFolder(), "server");
+    const bench = await openMcp({ sound: { ...SOUND, command: program } }, { steps: ECHO });
+    await bench.run({ text: "go" });
+    expect(bench.notices()).toEqual([
+      expect.stringContaining("The MCP server sound cannot be used"),
+    ]);
+    symlinkSync(process.execPath, program);
+    await bench.store.write(startThread, { id: bench.id, archive: true });
+    expect((await bench.run({ text: "go" })).answer).toBe("end: echo: hello");
+  });
+
+  it("[MCP-134] of a server that could not be started are asked for again after a summary in the same exchange", async () => {
+    const program = join(temporaryFolder(), "server");
+    const servers = new Servers({
+      servers: [
+        {
+          name: "sound",
+          place: { kind: "program", command: program, args: SOUND["args"] as string[], env: {} },
+          tools: null,
+          timeoutMs: 60_000,
+          client: null,
+          hash: "0",
+          secrets: [],
+        },
+      ],
+      unusable: [],
+      problems: [],
+      env: {},
+      folder: null,
+      version: "0.0.0",
+      listTimeoutMs: 60_000,
+      session_id: "00000000-0000-4000-8000-000000000000",
+      cwd: null,
+      conceal: (given) => given,
+      onSecrets: () => {},
+    });
+    onTestFinished(() => servers.end());
+    const problems: string[] = [];
+    const tools = new ServerTools({
+      servers,
+      permit: async () => {},
+      declared: new ToolSet([]),
+      isDenied: () => false,
+      known: [],
+      kept: async () => new Map(),
+      asks: true,
+      isGivenBack: () => false,
+      onProblem: (sentence) => problems.push(sentence),
+      onOutput: () => {},
+    });
+    const offered = async (summary: string | null) =>
+      (await tools.offered(summary)).map(({ name }) => name);
+    expect(await offered(null)).toEqual([]);
+    symlinkSync(process.execPath, program);
+    // a prefix has the tools of its first call, whichever model is asked
+    expect(await offered(null)).toEqual([]);
+    expect(problems).toHaveLength(1);
+    expect(await offered("a summary")).toContain("sound__echo");
+    expect(problems).toHaveLength(1);
   });
 });
