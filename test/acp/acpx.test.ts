@@ -77,8 +77,12 @@ it.skipIf(INSTALLED === undefined)("[ACP-60] acpx allows, denies and cancels", a
   await run("sessions", "new");
   await prompt("write", "--deny-all");
   expect(existsSync(join(home.project, "2.txt"))).toBe(false);
-  const long = start("prompt", "long");
-  await long.waitFor(/word word/);
+  const begun = async (): Promise<ReturnType<typeof start>> => {
+    const long = start("prompt", "long");
+    const [found] = await long.waitFor(/word word|shutting down/);
+    return found === "shutting down" ? begun() : long;
+  };
+  const long = await begun();
   await run("cancel");
   const { stdout } = await long.finished;
   expect(stdout).toContain("cancelled");
