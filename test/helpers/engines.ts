@@ -1,7 +1,7 @@
 import { join } from "node:path";
 
 import { CompiledQuery } from "kysely";
-import { afterAll, beforeAll, describe, onTestFinished } from "vitest";
+import { afterAll, beforeAll, describe, it, onTestFinished } from "vitest";
 
 import type { Session } from "../../src/core/sessions.ts";
 import type { LeaseOwner } from "../../src/store/records/leases/this-process.ts";
@@ -13,7 +13,8 @@ import { createDatabase } from "./database.ts";
 import { makeEmptyFile } from "./empty-file.ts";
 import { openStoreAt } from "./open-store.ts";
 import { createPostgres } from "./postgres.ts";
-import { isPostgresRun } from "./size.ts";
+import { seededRandom } from "./random.ts";
+import { isPostgresRun, testLevel } from "./size.ts";
 import { temporaryFolder } from "./temp.ts";
 
 /** One empty database of an engine, for the test that asked for it. */
@@ -94,6 +95,24 @@ export function describeEngine(name: string, cases: (engine: Engine) => void): v
   describe(`${name} (${engine.name})`, () => {
     cases(engine);
   });
+}
+
+/** `it` without what else Vitest's takes; a case that cannot run here is skipped. */
+type Case = (title: string, run: () => Promise<void>, canRun?: boolean) => void;
+
+/**
+ * `it` for cases that wait for leases, and cost as much on every engine: in a short run, each has one engine by chance
+ * and is skipped on the other.
+ */
+export function oneEngineEach(name: string): (engine: Engine) => Case {
+  const random = seededRandom(name);
+  const chosen = new Map<string, Engine>();
+  return (engine) =>
+    (title, run, canRun = true) => {
+      const own = chosen.get(title) ?? (random() < 0.5 ? sqlite : postgres);
+      chosen.set(title, own);
+      it.skipIf(!canRun || (testLevel() !== "long" && own !== engine))(title, run);
+    };
 }
 
 /** A store on a fresh database. */

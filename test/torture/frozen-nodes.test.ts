@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 
 import { sql } from "kysely";
-import { expect, it } from "vitest";
+import { expect } from "vitest";
 
 import { OUTCOME_UNKNOWN } from "../../src/core/text/outcome-unknown.ts";
 import { queueExchange } from "../../src/store/records/exchanges/queue.ts";
@@ -11,7 +11,7 @@ import { readExchange } from "../../src/store/records/exchanges/read.ts";
 import { readDetail } from "../../src/store/records/messages/read.ts";
 import { createSession } from "../../src/store/records/sessions/create.ts";
 import type { Store } from "../../src/store/store.ts";
-import { describeEngines } from "../helpers/engines.ts";
+import { describeEngines, oneEngineEach } from "../helpers/engines.ts";
 import { type ModelAnswer, type SentMessage, startModelServer } from "../helpers/model-server.ts";
 import type { Running } from "../helpers/process.ts";
 import { TABLES } from "../helpers/sessions/stored.ts";
@@ -25,7 +25,11 @@ import { tokenHolder } from "../../src/core/principal.ts";
 const LEASE_MS = 3000;
 const LONG = "word ".repeat(2000);
 
+const onOneEngine = oneEngineEach("frozen-nodes");
+
 describeEngines("a node that is frozen for two leases", (engine) => {
+  const it = onOneEngine(engine);
+
   it("writes nothing if it was calling the model", async () => {
     const { store, start, ask, freezeTwice } = await openBench((_, index) => ({
       content: index === 0 ? LONG : "the answer",

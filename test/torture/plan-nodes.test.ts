@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 
-import { expect, it } from "vitest";
+import { expect } from "vitest";
 
 import type { Phase } from "../../src/artifacts/plans/phase-plan.ts";
 import { MAX_ATTEMPTS } from "../../src/core/exchanges.ts";
@@ -13,7 +13,7 @@ import { readCurrentExchange } from "../../src/store/records/exchanges/current.t
 import { readRun } from "../../src/store/records/plans/read-runs.ts";
 import type { Store } from "../../src/store/store.ts";
 import { createSandboxProbe } from "../../src/workspace/sandbox/probe.ts";
-import { describeEngines } from "../helpers/engines.ts";
+import { describeEngines, oneEngineEach } from "../helpers/engines.ts";
 import { testLevel } from "../helpers/size.ts";
 import { type ModelAnswer, type SentMessage, startModelServer } from "../helpers/model-server.ts";
 import {
@@ -43,7 +43,11 @@ const { bubblewrap } = await createSandboxProbe()();
 /** Processes of a run that die: more than an exchange that makes no progress may have. */
 const DEATHS = testLevel() === "long" ? 10 : MAX_ATTEMPTS + 1;
 
+const onOneEngine = oneEngineEach("plan-nodes");
+
 describeEngines("three nodes of which one that runs a plan is frozen for two leases", (engine) => {
+  const it = onOneEngine(engine);
+
   it("[PLANRUN-112] write nothing twice if it was calling the model", async () => {
     const world = await openWorld([phase("first"), phase("second", ["first"])], {
       answer: (_, index) => ({ content: index === 0 ? LONG : "a result" }),
@@ -89,7 +93,7 @@ describeEngines("three nodes of which one that runs a plan is frozen for two lea
     expect(readFileSync(join(world.repo, "a.json"), "utf8")).toBe('{"title":"a report"}');
   });
 
-  it.skipIf(bubblewrap === null)(
+  it(
     "[PLANRUN-112] run a check again if it was in one, and keep the end of that one",
     async () => {
       const line = "echo begun >> begun; test $(wc -l < begun) -gt 1 || sleep 1000";
@@ -111,6 +115,7 @@ describeEngines("three nodes of which one that runs a plan is frozen for two lea
         commands: [{ code: 0 }],
       });
     },
+    bubblewrap !== null,
   );
 
   it("[PLANRUN-113] a run is taken over as often as processes die", async () => {
