@@ -60,7 +60,7 @@ function shownName({ name }: Pick<Secret, "name">): string {
   return `[${name}]`;
 }
 
-/** A longer one is no header and no password: base64 of a file is left alone. */
+/** Longer ones are files, whose base64 is left alone. */
 const MAX_ENCODED = 2048;
 
 /**
