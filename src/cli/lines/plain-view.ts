@@ -1,3 +1,4 @@
+import { stoppedText } from "../../core/text/words.ts";
 import { reasonOf } from "../../core/text/result-text.ts";
 import { oneLine } from "../../core/text/terminal-text.ts";
 import type { ExchangeEvent, ExchangeResult } from "../../exchange/events.ts";
@@ -100,9 +101,10 @@ export function createPlainView(
       } else if (result.state === "stopped") {
         noticeLine(
           cli,
-          result.answer === ""
-            ? "Stopped before an answer came; the session can be continued."
-            : "Stopped. The part above is kept.",
+          stoppedText({
+            hasAnswer: result.answer !== "",
+            next: "the session can be continued.",
+          }),
         );
       }
     },

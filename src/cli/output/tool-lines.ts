@@ -1,5 +1,6 @@
 import { reasonOf } from "../../core/text/result-text.ts";
 import type { CallFacts, CallStatus } from "../../core/calls.ts";
+import { callEnd } from "../../core/text/words.ts";
 import { commandNotes } from "../../core/text/command-notes.ts";
 import type { MadeCall } from "../../core/sessions.ts";
 import { oneLine } from "../../core/text/terminal-text.ts";
@@ -33,21 +34,13 @@ interface ToolResult extends Pick<CallFacts, "effect"> {
   readonly content: string;
 }
 
-const ENDS: Readonly<Record<CallStatus, string>> = {
-  ok: "returned",
-  failed: "failed",
-  unknown: "may have run",
-  denied: "was denied",
-  not_run: "was not run",
-};
-
 function isReason(status: CallStatus | null): boolean {
   return status !== null && status !== "ok";
 }
 
 /** How a call ended, with the beginning of its result, or of a failure with the reason. */
 export function resultLine({ name, status, content }: Omit<ToolResult, "effect">): string {
-  return `· ${shortened(name)} ${ENDS[status ?? "ok"]}: ${shortened(isReason(status) ? reasonOf(content) : content)}`;
+  return `· ${shortened(name)} ${callEnd(status ?? "ok")}: ${shortened(isReason(status) ? reasonOf(content) : content)}`;
 }
 
 /** Returns what a person has to know of a result, in clean lines. */

@@ -16,8 +16,8 @@ import {
 import type { PermissionMode } from "../permissions.ts";
 
 /**
- * Words for the facts of a question, the only place that has them: terminals, pages and plain lines show what a
- * question holds, and programs answer with ids. So a word can change and nothing else does.
+ * Words for the facts of a question, a mode and a call, the only place that has them: terminals, pages and plain lines
+ * show what a question holds, and programs answer with ids. So a word can change and nothing else does.
  */
 
 type Words = Pick<Choice, "label" | "meaning">;
@@ -74,6 +74,31 @@ const MODES: Readonly<Record<PermissionMode, string>> = {
   all: "nothing asks but changes of protected files",
   plan: "nothing is changed",
 };
+
+/** Words for each `CallStatus`. */
+const CALL_ENDS = {
+  ok: "returned",
+  failed: "failed",
+  unknown: "may have run",
+  denied: "was denied",
+  not_run: "was not run",
+} as const;
+
+/** Says how a call ended, after its name: `was denied`. */
+export function callEnd(status: keyof typeof CALL_ENDS): string {
+  return CALL_ENDS[status];
+}
+
+/** Says that an exchange was stopped; without text of an answer, what can be done next. */
+export function stoppedText({
+  hasAnswer,
+  next,
+}: {
+  readonly hasAnswer: boolean;
+  readonly next: string;
+}): string {
+  return hasAnswer ? "Stopped. The part above is kept." : `Stopped before an answer came; ${next}`;
+}
 
 /** Says in some words what a permission mode asks. */
 export function modeMeaning(mode: PermissionMode): string {

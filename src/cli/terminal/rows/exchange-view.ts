@@ -1,6 +1,7 @@
 import type { LiveEvent } from "../../../core/schemas/live.ts";
 import type { FileChangeInfo } from "../../../core/schemas/file-change-schemas.ts";
 import { type Task, tasksOf } from "../../../core/text/tasks.ts";
+import { stoppedText } from "../../../core/text/words.ts";
 import type { QuestionKind } from "../../../core/questions.ts";
 import type { Message } from "../../../core/sessions.ts";
 import type { ExchangeEvent, ExchangeResult } from "../../../exchange/events.ts";
@@ -341,9 +342,7 @@ function sentenceOf(ending: Ending): string {
     case "waiting":
       return "";
     case "stopped":
-      return ending.hasAnswer
-        ? "Stopped. The part above is kept."
-        : "Stopped before an answer came; /continue resumes it.";
+      return stoppedText({ hasAnswer: ending.hasAnswer, next: "/continue resumes it." });
     case "asks":
       return [GRAPH_ASKS, ...ending.questions.map((question) => `? ${question}`)].join("\n");
     case "failed":
