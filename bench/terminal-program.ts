@@ -23,7 +23,7 @@ export interface TerminalProgram extends AsyncDisposable {
 /** What gets an answer of one token. */
 export const SHORT = "a short answer";
 /** The next exchange can begin: in the status line the folder comes after the mode, and not that something works. */
-const READY = /⇧⇥[^w~]*~/;
+const READY = /⇧⇥[^w~]*(?:~|no folder)/;
 const WAIT_MS = 180_000;
 
 export function startInTerminal(
