@@ -5,7 +5,7 @@ import { keep, readKept } from "./kept.ts";
 /** `auto` is the system's choice. */
 export type Theme = "auto" | "light" | "dark";
 
-export const theme = signal<Theme>(storedTheme());
+const theme = signal<Theme>(storedTheme());
 
 /** Shows the page in the theme that was chosen in this tab. */
 export function applyTheme(): void {
