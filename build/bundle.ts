@@ -45,6 +45,8 @@ export async function bundle({
     cwd: root,
     input: { ...entries },
     platform: "node",
+    // not a warning that the machine is slow
+    checks: { bundlerTimings: false },
     resolve: {
       alias: {
         // what it gives Node.js hides its files from the bundler

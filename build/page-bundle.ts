@@ -57,6 +57,8 @@ async function bundleScripts(root: string): Promise<RolldownOutput> {
     cwd: root,
     input: { page: "web/main.tsx" },
     platform: "browser",
+    // not a warning that the machine is slow
+    checks: { bundlerTimings: false },
     tsconfig: join(root, "web/tsconfig.json"),
     plugins: [styleAsText],
     onLog: (level, { message }) => {

@@ -113,7 +113,7 @@ function emptyHistory(program: string): RepriseError {
   return error;
 }
 
-/** True for the error of a file that is whole, and has no message: among others it is no failure. */
+/** True for the error of a file that is whole and has no message: an import of many files passes over it. */
 export function isEmptyHistory(error: unknown): boolean {
   return error instanceof RepriseError && EMPTY.has(error);
 }

@@ -144,7 +144,7 @@ it("[EVENTS-10] lists made of events equal the list, whatever nodes were read, l
   await using nodes = await startNodes(database.location);
   const views = Array.from({ length: READERS }, createView);
   const followed = Promise.all(views.map((view) => follow(view, nodes, random)));
-  // what came before the list that a reader begins with is no event for it
+  // a reader gets no event for what came before its first list
   await expect.poll(() => views.map(({ resets }) => resets())).toEqual(views.map(() => 1));
   const ids: string[] = [];
   const pickId = (): string | undefined => ids[Math.floor(random() * ids.length)];
