@@ -261,6 +261,25 @@ it("[TERM-14] shows progress from the first moment, what failed and is tried aga
   expect(view.tokens().context_tokens).toBe(3530);
 });
 
+it("[TERM-210] ends an exchange with its time and tokens, unless it is short and counted none", async () => {
+  const lastOf = async ({ ms = 0, tokens = 0 }): Promise<string | undefined> => {
+    const { view, clock, show, started, text, printed } = scriptedExchange();
+    view.begin();
+    started();
+    text("a", "an answer");
+    if (tokens > 0) {
+      show({ type: "usage", message_id: "a", input_tokens: tokens, output_tokens: 1 });
+    }
+    clock.ms = ms;
+    await view.finish(DONE);
+    return printed.at(-1);
+  };
+  expect(await lastOf({})).toBe("an answer");
+  expect(await lastOf({ tokens: 5 })).toBe("done in 0 s · 5 tokens in, 1 out");
+  expect(await lastOf({ ms: 9999 })).toBe("an answer");
+  expect(await lastOf({ ms: 10_000 })).toBe("done in 10 s");
+});
+
 it("[TERM-14] does not count the wait for a person, and continues the call that asked", async () => {
   const { view, clock, live, started, call, result, printed } = scriptedExchange();
   started();
