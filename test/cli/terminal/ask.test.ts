@@ -172,7 +172,7 @@ describe("a question on a screen", () => {
     screen.type("change\r");
     await screen.until(ASKED);
     screen.type(SHIFT_TAB);
-    await screen.until(/^edits ⇧⇥ · 1 question · /m);
+    await screen.until(/^edits ⇧⇥ · 1 question/m);
     expect(file()).toBe(BEFORE);
     await answer(screen, "n");
     await screen.until(/^ {2}Deny\. Why/m);
