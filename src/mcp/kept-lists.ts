@@ -59,7 +59,10 @@ export async function areOffersFresh(folder: string | null, server: Server): Pro
   return found !== null && Date.now() - found.mtimeMs < OFFERS_FRESH_MS;
 }
 
-/** Asks a server for its resources and prompts, and keeps them for completion. What cannot be asked for or kept is left. */
+/**
+ * Asks a server for its resources and prompts, and keeps them for completion. What cannot be asked for or kept is left; of
+ * lists that `signal` cut off, nothing is kept.
+ */
 export async function learnOffers(
   folder: string | null,
   server: Server,
@@ -78,7 +81,7 @@ export async function learnOffers(
     connection.resources(signal).catch(() => null),
     connection.prompts(signal).catch(() => null),
   ]);
-  if (resources !== null || prompts !== null) {
+  if (!signal.aborted && (resources !== null || prompts !== null)) {
     const offers = usableOffers({ resources: resources ?? [], prompts: prompts ?? [] });
     await writeKept("offers", folder, server, offers);
   }

@@ -30,8 +30,13 @@ function keptIn(folder: string): string[] {
 
 it("[MCP-95] an exchange keeps the resources and prompts of its servers beside its work", async () => {
   const bench = await openMcp({ notes: SOUND }, { steps: [{ name: "notes__slow" }] });
-  await bench.run({ text: "hello" });
-  await expect.poll(() => keptIn(bench.folder)).toEqual([expect.stringContaining("notes://today")]);
+  // one that ends before its servers have answered leaves it to the next
+  await expect
+    .poll(async () => {
+      await bench.run({ text: "hello" });
+      return keptIn(bench.folder);
+    })
+    .toEqual([expect.stringContaining("notes://today")]);
   expect(keptIn(bench.folder)[0]).toContain('"name":"review"');
   expect(bench.server.refused()).toEqual([]);
 });
@@ -70,6 +75,20 @@ it("[MCP-95] what a message cannot name is left out, and a list is bounded", asy
   expect(resources[0]?.name).not.toMatch(/[\u001b\u202e]/);
   expect(resources.length).toBeLessThanOrEqual(300);
   expect(prompts).toEqual([]);
+});
+
+it("[MCP-95] nothing is kept of lists that a stop has cut off: they would be taken for current", async () => {
+  const folder = temporaryFolder();
+  const stop = new AbortController();
+  const connection = {
+    resources: async () => [{ uri: "a://ok", name: "n" }],
+    prompts: async () => {
+      stop.abort();
+      return Promise.reject(stop.signal.reason as Error);
+    },
+  };
+  await learnOffers(folder, SERVER, { connection, signal: stop.signal });
+  expect(keptIn(folder)).toEqual([]);
 });
 
 it("[MCP-95] a file that another program has written is not believed", async () => {

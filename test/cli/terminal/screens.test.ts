@@ -56,7 +56,7 @@ describe("what a person sees", () => {
     await screen.until(/^!command[^]*^[a-z]+ ⇧⇥ · (?=[~/…n])/m);
     expectScreenFile("help-40", since("> /help", stable(home, screen.everything())));
     screen.resize(80, 24);
-    await screen.until(/^ask ⇧⇥ · ~.* · test · How/m);
+    await screen.until(/^ask ⇧⇥ · (?:no sandbox · )?~.* · test · How/m);
     screen.type("/help\r");
     await screen.until(/^ {2}!command[^]*^[a-z]+ ⇧⇥ · (?=[~/…n])/m);
     expectScreenFile("help-80x24", stable(home, screen.rows()));
