@@ -25,7 +25,7 @@ import { createSession, type NewSession } from "../store/records/sessions/create
 import { readLeaseState } from "../store/records/leases/lease.ts";
 import { readFailures } from "../store/records/sessions/failures.ts";
 import { setModelSettings } from "../store/records/sessions/model-settings.ts";
-import { removeRule, setPermissionMode } from "../store/records/sessions/permissions.ts";
+import { readPermissions, removeRule, setPermissionMode } from "../store/records/sessions/permissions.ts";
 import { readSession } from "../store/records/sessions/read.ts";
 import type { Store } from "../store/store.ts";
 import type { FolderSettings } from "../rules/config/settings.ts";
@@ -126,6 +126,8 @@ export interface Conversation extends ConversationChanges {
   setPermission(mode: PermissionMode): Promise<Session>;
   /** Every rule that calls are judged by. Error codes: as `readJudgement`. */
   permissions(): Promise<Judgement>;
+  /** The mode of `permissions`, without what a decision needs. Error codes: as `permissions`. */
+  mode(): Promise<PermissionMode>;
   /** As `explainCall`, for the session. */
   explain(call: string): Promise<Decision>;
   /** As `explainHooks`, for the session. */
@@ -327,6 +329,13 @@ export function createConversation(options: ConversationOptions): Conversation {
       return keep(
         await store.write(setPermissionMode, { id: (await stored()).id, mode, principal }),
       );
+    },
+    mode: async () => {
+      refuseSetting(agent);
+      const { mode, repo_path } = place();
+      return session === null
+        ? (mode ?? (await config.settings?.at(repo_path))?.permission.mode ?? "ask")
+        : (await store.read(readPermissions, session)).mode;
     },
     permissions: async () => {
       refuseSetting(agent);

@@ -105,7 +105,7 @@ export function openScreenFront(options: ScreenOptions): Front {
   let changing: Promise<void> = Promise.resolve();
   const nextMode = async (): Promise<void> => {
     try {
-      const now = mode ?? (await conversation.permissions()).mode;
+      const now = mode ?? (await conversation.mode());
       mode = MODES_IN_TURN[(MODES_IN_TURN.indexOf(now) + 1) % MODES_IN_TURN.length] ?? "ask";
       await conversation.setPermission(mode);
     } catch (error) {
@@ -147,7 +147,7 @@ export function openScreenFront(options: ScreenOptions): Front {
   /** Leaves the mode unknown if a setting spoils it: the error is shown once a person sends something. */
   const findMode = async (): Promise<void> => {
     try {
-      ({ mode } = await conversation.permissions());
+      mode = await conversation.mode();
     } catch (error) {
       if (!isRepriseError(error)) {
         throw error;
@@ -164,7 +164,7 @@ export function openScreenFront(options: ScreenOptions): Front {
       shown?.view.setTasks(tasks);
       attention.title(windowTitle(conversation, name));
       await findBranch();
-      ({ mode } = await conversation.permissions());
+      mode = await conversation.mode();
       const { models } = await settings.at(conversation.planned().repo_path);
       window = onFirstUse(() => contextOf(options, models));
       screen.changed();
