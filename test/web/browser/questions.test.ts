@@ -333,6 +333,7 @@ describe.skipIf(HAS_NO_BROWSER)("what a question needs before a yes counts", () 
     expect(await accessibilityProblems(page)).toEqual([]);
     expect(await stateOf(world.client, id)).toEqual(["open", "open", "open"]);
     const meant = (await world.client.listQuestions(id))[1]?.id;
+    await waitUntilArmed(page, 1);
     await page.keyboard.press("n");
     await expect
       .poll(async () => (await world.client.listQuestions(id)).map((each) => each.id))
