@@ -6,7 +6,7 @@ import { showError } from "../process/show-error.ts";
 import { resetOf, shownReset, whyNoWait } from "./limit-wait.ts";
 import type { Talk } from "./talk.ts";
 
-/** What a failure means for a command. */
+/** Facts about a failure that a command acts on. */
 export interface ShownFailure {
   readonly exitCode: number;
   /** True if the exchange is continued with `--continue-exchange` alone. */

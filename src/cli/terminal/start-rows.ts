@@ -70,7 +70,7 @@ function modeRows(mode: PermissionMode, options: StartOptions): string[] {
   return fits ? twoSides(left, { right: theme.dim(key), ...options }) : [left];
 }
 
-/** One row with a text at its right edge, or two rows if it does not fit. */
+/** Draws one row with a text at its right edge, or two rows if it does not fit. */
 function twoSides(
   left: string,
   { right, width, text }: { readonly right: string } & Pick<StartOptions, "width" | "text">,

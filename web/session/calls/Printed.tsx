@@ -23,7 +23,7 @@ export function Printed({ model, call }: PrintedProps): JSX.Element | null {
 interface EndingProps {
   readonly model: SessionModel;
   readonly stored: StoredCall;
-  /** What a person opens to see all of it. */
+  /** Id of the row that a person opens to see all of it. */
   readonly id: string;
 }
 

@@ -1,7 +1,7 @@
 import type { Theme } from "../text/theme.ts";
 import { cell, cut } from "../text/fit.ts";
 
-/** What shows the keys if it is all that is written. */
+/** Text that shows the keys if nothing else is written. */
 export const KEYS_SIGN = "?";
 
 const KEYS = [
