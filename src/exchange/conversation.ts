@@ -25,7 +25,11 @@ import { createSession, type NewSession } from "../store/records/sessions/create
 import { readLeaseState } from "../store/records/leases/lease.ts";
 import { readFailures } from "../store/records/sessions/failures.ts";
 import { setModelSettings } from "../store/records/sessions/model-settings.ts";
-import { readPermissions, removeRule, setPermissionMode } from "../store/records/sessions/permissions.ts";
+import {
+  readPermissions,
+  removeRule,
+  setPermissionMode,
+} from "../store/records/sessions/permissions.ts";
 import { readSession } from "../store/records/sessions/read.ts";
 import type { Store } from "../store/store.ts";
 import type { FolderSettings } from "../rules/config/settings.ts";
