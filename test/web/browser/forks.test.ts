@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
 import { accessibilityProblems, HAS_NO_BROWSER, keepPicture } from "../../helpers/page.ts";
 import { READ_TOKEN } from "../../helpers/page-service.ts";
-import { nextFrames, say, startPageModel } from "../../helpers/page-world.ts";
+import { nextFrames, type PageWorld, say, startPageModel } from "../../helpers/page-world.ts";
 
 describe.skipIf(HAS_NO_BROWSER)("forks in the page", () => {
   let model: Awaited<ReturnType<typeof startPageModel>>;
@@ -24,6 +24,15 @@ describe.skipIf(HAS_NO_BROWSER)("forks in the page", () => {
   };
   const press = (page: Page, name: string) =>
     dialog(page).getByRole("button", { name, exact: true }).click();
+  /** Sends messages, each after the end of the exchange before it. */
+  const exchange = async ({ client }: PageWorld, id: string, page: Page, messages: string[]) => {
+    for (const [earlier, words] of messages.entries()) {
+      await say(page, words);
+      await expect
+        .poll(async () => (await client.listExchanges(id)).map(({ state }) => state))
+        .toEqual(Array.from({ length: earlier + 1 }, () => "done"));
+    }
+  };
   const newAddress = (page: Page, id: string) =>
     page.waitForURL(
       (url) => /\/sessions\/[0-9a-f-]{36}$/.test(url.pathname) && !url.href.includes(id),
@@ -84,14 +93,7 @@ describe.skipIf(HAS_NO_BROWSER)("forks in the page", () => {
     const { id, page } = await world.open();
     await world.client.patchSession(id, { permission: "all" });
     const [a, b] = ["a.txt", "b.txt"].map((name) => join(world.project, name));
-    for (const words of ["hello", "write a.txt", "twice"]) {
-      await say(page, words);
-      await page
-        .getByText(words === "hello" ? "You said: hello" : "It is done.")
-        .last()
-        .waitFor();
-      await expect.poll(async () => (await world.client.listExchanges(id))[0]?.state).toBe("done");
-    }
+    await exchange(world, id, page, ["hello", "write a.txt", "twice"]);
     await openFork(page, 2);
     await dialog(page).getByText("Undo what was changed after this message: 2 files").waitFor();
     await dialog(page).getByText("can be compared once exchange 3 is undone").waitFor();
@@ -121,11 +123,7 @@ describe.skipIf(HAS_NO_BROWSER)("forks in the page", () => {
     const { id, page } = await world.open();
     await world.client.patchSession(id, { permission: "all" });
     const [a, b] = ["a.txt", "b.txt"].map((name) => join(world.project, name));
-    for (const words of ["hello", "twice"]) {
-      await say(page, words);
-      await page.getByText(words === "hello" ? "You said: hello" : "It is done.").waitFor();
-      await expect.poll(async () => (await world.client.listExchanges(id))[0]?.state).toBe("done");
-    }
+    await exchange(world, id, page, ["hello", "twice"]);
     writeFileSync(b ?? "", "changed by a person\n");
     await openFork(page, 2);
     await dialog(page).getByLabel("Undo what was changed after this message: 1 file").check();

@@ -20,8 +20,9 @@ export async function changedAfter(model: SessionModel, seq: number): Promise<re
       // before all that were read, and so before the message
       return null;
     }
-    const found = known.find((exchange) => exchange.n === n);
-    return (found ?? (await client.getExchange(model.id, n))).first_seq;
+    // null also if the page has not heard that it began
+    const found = known.find((exchange) => exchange.n === n)?.first_seq ?? null;
+    return found ?? (await client.getExchange(model.id, n)).first_seq;
   };
   const firsts = await Promise.all(changed.map(async ({ n }) => ({ n, first: await firstOf(n) })));
   return firsts
