@@ -32,12 +32,18 @@ export async function exchangeCost(input: {
 }): Promise<ExchangeCost> {
   const text = "~".repeat(input.characters);
   const call = { kind: "call", name: "write_file", size: 4 } as const;
+  const write = (path: string, content: string) => [
+    { ...call, args: JSON.stringify({ path, content }) },
+  ];
   await using provider = await startScriptedProvider(input.provider, (index) => {
-    if (index !== 1) {
+    if (index === 0) {
+      return write("short.txt", "");
+    }
+    if (index !== 2) {
       return [{ kind: "text", text: "done" }];
     }
     return input.as === "call"
-      ? [{ ...call, args: JSON.stringify({ path: "long.txt", content: text }) }]
+      ? write("long.txt", text)
       : Array.from(
           { length: input.characters / 4 },
           () => ({ kind: "text", text: "~~~~" }) as const,
