@@ -41,6 +41,7 @@ export interface Asked {
 export function asked({ question = CHANGE, choices, place, size }: Asked = {}) {
   const shownOn = viewScreen(size);
   const view = createQuestionView({
+    page: null,
     screen: shownOn.screen,
     question,
     choices: choices === undefined ? question.choices : choices,

@@ -1,8 +1,10 @@
 import { isRepriseError } from "../../core/errors.ts";
 import { someContinue } from "../../exchange/some-continue.ts";
 import type { OpenQuestion } from "../../store/records/questions/read.ts";
+import type { Store } from "../../store/store.ts";
 import { offeredChoices } from "./allow-in-config.ts";
-import { noticeLine } from "../process/context.ts";
+import { servicesFolderPath } from "../process/config.ts";
+import { type CliContext, noticeLine } from "../process/context.ts";
 import { type GivenAnswer, replyOf } from "../output/question-lines.ts";
 import { type WatchContext, watchQuestion } from "./elsewhere.ts";
 import type { Asked, Front } from "./front.ts";
@@ -27,13 +29,14 @@ export async function askQuestions(
   context: AskContext,
   { continues, left: later = new Set() }: Asking,
 ): Promise<"answered" | "open" | "some" | "elsewhere"> {
-  const { cli, conversation } = context;
+  const { cli, conversation, store } = context;
   const open = await conversation.openQuestions();
   const questions = open.filter(({ id }) => !later.has(id));
   if (questions.length === 0 && open.length > 0) {
     return "open";
   }
   const folder = conversation.planned().repo_path;
+  const page = await pageOf(cli, store, conversation.current()?.id);
   const left = [...questions];
   let end: "answered" | "elsewhere" = "answered";
   for (let [question] = left; question !== undefined; [question] = left) {
@@ -42,7 +45,7 @@ export async function askQuestions(
       setEdits: () => conversation.setPermission("edits"),
     });
     const place = { index: questions.indexOf(question) + 1, count: questions.length };
-    const given = await askOne(context, { question, offered, folder, place });
+    const given = await askOne(context, { question, offered, folder, page, place });
     if (given === "open") {
       noticeLine(cli, "The question stays open. /continue asks it again; a new message drops it.");
       for (const { id } of left) {
@@ -59,6 +62,13 @@ export async function askQuestions(
     end = isOver ? "elsewhere" : end;
   }
   return end;
+}
+
+/** Address of a session in the page of a service that runs on this machine. */
+async function pageOf(cli: CliContext, { location }: Store, id?: string): Promise<string | null> {
+  const { recordedPage } = await import("../process/page-record.ts");
+  const page = await recordedPage(servicesFolderPath(cli), location);
+  return page === null || id === undefined ? null : `${page}/sessions/${id}`;
 }
 
 async function askOne(

@@ -80,6 +80,8 @@ export interface Asked {
   readonly offered: Offered;
   /** The folder of the session; null if it has none. */
   readonly folder: string | null;
+  /** Address of the session in the page of a service that runs here; null for none. */
+  readonly page: string | null;
   /** Aborted when somebody else has answered it, or nobody can any more. */
   readonly over: AbortSignal;
   /** Its place among the open questions, from 1. */

@@ -4,7 +4,13 @@ import { furtherLines, storedAnswer, takeBackLine } from "../chat/allow-in-confi
 import { type CliContext, noticeLine } from "../process/context.ts";
 import type { Asked } from "../chat/front.ts";
 import { isCommand } from "../chat/slash/slash.ts";
-import { answerOf, type GivenAnswer, questionLines, reasonLine } from "../output/question-lines.ts";
+import {
+  answerOf,
+  type GivenAnswer,
+  pageLine,
+  questionLines,
+  reasonLine,
+} from "../output/question-lines.ts";
 import type { LineInput } from "./input.ts";
 
 /**
@@ -14,7 +20,7 @@ import type { LineInput } from "./input.ts";
 export async function askLine(
   cli: CliContext,
   input: LineInput,
-  { question, offered, over }: Asked,
+  { question, offered, page, over }: Asked,
 ): Promise<GivenAnswer | null> {
   const early = input.drop();
   if (early > 0) {
@@ -22,11 +28,12 @@ export async function askLine(
   }
   noticeLine(cli, "The agent asks:");
   const further = furtherLines(question, offered);
-  for (const line of [...questionLines(question), ...further, ...reasonLine(question)]) {
+  const asked = [...questionLines(question), ...further, ...reasonLine(question)];
+  for (const line of page === null ? asked : [...asked, `  ${pageLine(page)}`]) {
     noticeLine(cli, line);
   }
   const { choices } = offered;
-  const asked = { kind: question.kind, choices };
+  const answerable = { kind: question.kind, choices };
   for (;;) {
     const { text = "", pasted = false } = (await input.askLine("answer> ", over)) ?? {};
     const line = text.trim();
@@ -37,7 +44,7 @@ export async function askLine(
       input.putBack(line);
       return null;
     }
-    const answer = pasted && choices !== null ? null : answerOf(asked, line);
+    const answer = pasted && choices !== null ? null : answerOf(answerable, line);
     if (answer !== null && line.length <= MAX_ANSWER && isStorableText(line)) {
       const stored = await storedAnswer(cli, answer, offered);
       if (stored !== null) {

@@ -36,6 +36,11 @@ export function questionLines({ text, choices, path = [] }: Asked): string[] {
   ];
 }
 
+/** Names the page that a question can be answered in. */
+export function pageLine(address: string): string {
+  return `Page: ${oneLine(address)}`;
+}
+
 /**
  * The choice that a person means, by its id, its words in any case, or its number, also as `2.`. Null for none, and for
  * what names one choice and is another one's number.

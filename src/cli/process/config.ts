@@ -28,7 +28,7 @@ function userFolders(cli: CliContext) {
     data: userFolder(cli, "XDG_DATA_HOME", ".local/share"),
     /** Holds `config.jsonc` and `personas/`. */
     config: userFolder(cli, "XDG_CONFIG_HOME", ".config"),
-    /** Holds `trust.json`, `token`, `models.json`, `undo/`, `commands/`, `mcp/`, `history/` and `sandbox/`. */
+    /** Holds `trust.json`, `token`, `models.json`, `undo/`, `commands/`, `mcp/`, `history/`, `services/` and `sandbox/`. */
     state: userFolder(cli, "XDG_STATE_HOME", ".local/state"),
   };
 }
@@ -127,6 +127,12 @@ export function modelListFile(cli: CliContext): string | null {
 export function outputFolderPath(cli: CliContext): string | null {
   const { state } = userFolders(cli);
   return state === null ? null : join(state, "commands");
+}
+
+/** Keeps the addresses of pages of running services; null if the environment names no home. */
+export function servicesFolderPath(cli: CliContext): string | null {
+  const { state } = userFolders(cli);
+  return state === null ? null : join(state, "services");
 }
 
 /** Keeps lists of tools and logs of MCP servers; null if the environment names no home. */

@@ -47,11 +47,15 @@ export async function pageLines({
     }
     throw error;
   }
-  const address = `${reachable(url)}${publicPath}${codePath(code)}`;
+  const address = `${pageAddress(url, publicPath)}${codePath(code)}`;
   return [`page ${address} (logs in once, within ${CODE_MS / 60_000} minutes)`];
 }
 
-/** A service that listens on all addresses is on this machine at its loopback address. */
-function reachable(url: string): string {
-  return url.replace("//0.0.0.0:", "//127.0.0.1:").replace("//[::]:", "//[::1]:");
+/**
+ * Where a browser of this machine finds the page: a service that listens on all addresses is there at its loopback
+ * address, too.
+ */
+export function pageAddress(url: string, publicPath = ""): string {
+  const reachable = url.replace("//0.0.0.0:", "//127.0.0.1:").replace("//[::]:", "//[::1]:");
+  return `${reachable}${publicPath}`;
 }

@@ -6,7 +6,7 @@ import type { Command } from "commander";
 import { packageFile } from "../../../core/package-file.ts";
 import { type CliContext, printLines } from "../../process/context.ts";
 import { databaseOption, openDatabase, withStore } from "../../process/database.ts";
-import { databaseLocation, settingsOf } from "../../process/config.ts";
+import { databaseLocation, servicesFolderPath, settingsOf } from "../../process/config.ts";
 import { ownSecrets } from "../../process/own-secrets.ts";
 import { createServiceLog } from "./service-log.ts";
 import type { RunningNode } from "../../../exchange/nodes/node.ts";
@@ -115,7 +115,7 @@ async function serve(cli: CliContext, command: Command, options: ServeOptions): 
   const { url } = server;
   const { location: database } = store;
   const token = tokens.madeIn === null ? [] : [`token file ${tokens.madeIn}`];
-  const { pageLines } = await import("./page-address.ts");
+  const { pageAddress, pageLines } = await import("./page-address.ts");
   const page = await pageLines({
     ...options,
     ...tokens,
@@ -123,6 +123,7 @@ async function serve(cli: CliContext, command: Command, options: ServeOptions): 
     url,
     shown: cli.stdout.isTTY || options.shown === true,
   });
+  const forget = await recordedAt(cli, options, database, pageAddress(url, options.publicPath));
   printLines(cli, [
     `listening on ${url}`,
     `database ${database}`,
@@ -132,6 +133,7 @@ async function serve(cli: CliContext, command: Command, options: ServeOptions): 
   ]);
   log({ level: "info", event: "started", version, pid, url, database });
   log({ level: "info", event: "stopping", signal: await stopped });
+  await forget();
   server.retire();
   void node?.retire();
   stopAnswering?.();
@@ -145,6 +147,20 @@ async function serve(cli: CliContext, command: Command, options: ServeOptions): 
   await store.close();
   clearTimeout(watchdog);
   log({ level: "info", event: "stopped", unfinished: false });
+}
+
+/** Lets questions in a terminal name the page; of processes that share a port the first one notes it. */
+async function recordedAt(
+  cli: CliContext,
+  options: Pick<ServeOptions, "page" | "process">,
+  database: string,
+  address: string,
+): Promise<() => Promise<void>> {
+  if (!options.page || (options.process ?? 1) !== 1) {
+    return async () => undefined;
+  }
+  const { recordPage } = await import("../../process/page-record.ts");
+  return recordPage(servicesFolderPath(cli), database, address);
 }
 
 /** Answers for the nodes of its database, in a service that runs no exchanges. */

@@ -24,12 +24,13 @@ export function askOnScreen(
 ): Front["ask"] {
   const views = new Map<string, QuestionView>();
   const drafts = new Map<string, Message>();
-  return async ({ question, offered, folder, over, place }) => {
+  return async ({ question, offered, folder, page, over, place }) => {
     const { choices } = offered;
     const { id } = question;
     const draft = drafts.get(id);
     const view =
-      views.get(id) ?? createQuestionView({ screen, question, choices, place, folder, draft });
+      views.get(id) ??
+      createQuestionView({ screen, question, page, choices, place, folder, draft });
     views.delete(id);
     drafts.delete(id);
     show(view);

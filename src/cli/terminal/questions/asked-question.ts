@@ -45,6 +45,8 @@ export function questionScreen(
 export interface QuestionViewOptions {
   readonly screen: QuestionScreen;
   readonly question: ShownQuestion;
+  /** Address of the session in a page; null for none. */
+  readonly page: string | null;
   /** Choices of the question and those that the terminal adds; null for any text. */
   readonly choices: readonly Choice[] | null;
   readonly place: QuestionPlace;

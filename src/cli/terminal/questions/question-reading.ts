@@ -1,13 +1,23 @@
 import type { QuestionScreen } from "./asked-question.ts";
 import { liveRows, type LiveQuestion, shortRows } from "./question-layout.ts";
-import { committedRows, questionRows, type ShownQuestion, wholeRows } from "./question-text.ts";
+import {
+  committedRows,
+  pageRows,
+  questionRows,
+  type ShownQuestion,
+  wholeRows,
+} from "./question-text.ts";
 
 /**
  * Follows what a person has seen of a question: all of it once all its rows were in the window together, or in the
  * pager. While these rows are right above the live ones, nothing of them is repeated; once something else was printed, the live
  * rows say what is asked.
  */
-export function createQuestionReading(screen: QuestionScreen, question: ShownQuestion) {
+export function createQuestionReading(
+  screen: QuestionScreen,
+  question: ShownQuestion,
+  page: string | null,
+) {
   let isCommitted = false;
   /** Rows of the question right above the live rows, until the terminal has shown them. */
   let above: number | null = null;
@@ -31,9 +41,10 @@ export function createQuestionReading(screen: QuestionScreen, question: ShownQue
       moved();
       if (!isCommitted) {
         const { rows, isAll } = committedRows(questionRows(question, screen), screen.theme);
-        screen.commit(["", ...rows]);
+        const link = page === null ? [] : pageRows(page, screen);
+        screen.commit(["", ...rows, ...link]);
         isCommitted = true;
-        above = isAll ? rows.length : null;
+        above = isAll ? rows.length + link.length : null;
       }
     },
     /** The live rows. What they leave of `height` shows the end of what is above. */

@@ -2,7 +2,7 @@ import { plural } from "../../../core/text/text.ts";
 import { oneLine, visible } from "../../../core/text/terminal-text.ts";
 import { MAX_INDENTATION, visibleBlanks } from "../../../core/text/visible-blanks.ts";
 import { longerText } from "../../../core/text/longer-text.ts";
-import type { GivenAnswer } from "../../output/question-lines.ts";
+import { type GivenAnswer, pageLine } from "../../output/question-lines.ts";
 import type { OpenQuestion } from "../../../store/records/questions/read.ts";
 import { cutLine, foldLine } from "../text/fold.ts";
 import { visibleWidth } from "../pi/text.ts";
@@ -115,6 +115,11 @@ function choiceTexts(
         labelled("", `${label}: ${meaning ?? ""}`, width),
       );
   }
+}
+
+/** Names the page that the question can be answered in. */
+export function pageRows(address: string, { theme, width }: TextPlace): string[] {
+  return foldLine(pageLine(address), width).map(theme.dim);
 }
 
 /** The rows for the scrollback, and whether they are all. */

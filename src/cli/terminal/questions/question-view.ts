@@ -40,7 +40,7 @@ class ShownQuestionView implements QuestionView {
     const { question } = options;
     this.#options = options;
     this.#guard = createKeyGuard(screen);
-    this.#reading = createQuestionReading(screen, question);
+    this.#reading = createQuestionReading(screen, question, options.page);
     this.#choices = keyedChoices(question.kind, choices ?? []);
     this.#typing = createChoiceTyping({
       screen,

@@ -138,6 +138,7 @@ describe("a question that is not in the window as a whole", () => {
       `+${"\t".repeat(10)}c`,
     ];
     const view = createQuestionView({
+      page: null,
       screen: { ...place.screen, theme },
       question: { ...CHANGE, text: `May it?\n@@ -1,1 +1,5 @@\n${lines.join("\n")}` },
       choices: CHANGE.choices,

@@ -445,6 +445,7 @@ describe("the rows of a question", () => {
     const place = viewScreen();
     const text = "Run?\n+ no diff\n@@ -1 +1 @@\n-one\n+two\n three\nMay it?\n+ no diff";
     const view = createQuestionView({
+      page: null,
       screen: { ...place.screen, theme },
       question: { ...CHANGE, text },
       choices: CHANGE.choices,
