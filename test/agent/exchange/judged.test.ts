@@ -55,8 +55,18 @@ const PERSONAS = {
 };
 
 const RUNS = testSize("judged-calls");
-/** With fewer, one of the effects may have had no chance. */
-const ENOUGH_FOR_ALL = 150;
+/** With so many, each of `WANTED` has happened but by a chance of less than one in a million. */
+const MOST_RUNS = Math.max(RUNS, 600);
+const EFFECTS = ["allow", "ask", "deny"];
+/** What has to happen to some call. In a short run, effects alone: for each tool it would take many calls. */
+const WANTED =
+  RUNS < 150
+    ? EFFECTS
+    : [
+        ...EFFECTS.flatMap((effect) => [`write_file ${effect}`, `${DEPLOY} ${effect}`]),
+        `${LOOK_UP} allow`,
+        `${LOOK_UP} deny`,
+      ];
 
 /** What happened to the only call of an exchange, as far as its model or a person was shown. */
 interface Seen {
@@ -111,7 +121,9 @@ it("[PERMISSION-91] what is explained is what happens, also with tools of the pr
     writeFileSync(join(repo, ".env"), "A=1\n");
   }
   const seen = new Set<string>();
-  for (let run = 0; run < RUNS; run += 1) {
+  const missing = (): readonly string[] => WANTED.filter((each) => !seen.has(each));
+  // an effect may have had no chance in a few random calls
+  for (let run = 0; run < RUNS || (missing().length > 0 && run < MOST_RUNS); run += 1) {
     called = any(CALLS);
     const repo_path = any([...folders, bench.repo, bench.repo]);
     const [rules, personas] = [some(RULES, 0.2), Object.keys(PERSONAS)];
@@ -181,19 +193,9 @@ it("[PERMISSION-91] what is explained is what happens, also with tools of the pr
       const { rule, layer } = explained;
       expect({ rule: happened.rule, layer: happened.layer }, story).toEqual({ rule, layer });
     }
-    seen.add(`${called.name} ${happened.effect}`);
+    seen.add(happened.effect).add(`${called.name} ${happened.effect}`);
   }
-  const effects = ["allow", "ask", "deny"];
-  expect(new Set([...seen].map((each) => each.split(" ")[1]))).toEqual(new Set(effects));
-  if (RUNS < ENOUGH_FOR_ALL) {
-    return;
-  }
-  for (const effect of effects) {
-    expect(seen).toContain(`write_file ${effect}`);
-    expect(seen).toContain(`${DEPLOY} ${effect}`);
-  }
-  expect(seen).toContain(`${LOOK_UP} allow`);
-  expect(seen).toContain(`${LOOK_UP} deny`);
+  expect(missing()).toEqual([]);
 });
 
 it("a further tool with the name of a built-in one is refused: it would run without a permission", async () => {
