@@ -78,8 +78,8 @@ export interface HoldInput {
   readonly insists?: boolean;
   /** See `openExchange`. */
   readonly begin?: OpenExchange["begin"];
-  /** Time between two polls for a stop of which no hint has come. */
-  readonly stop_poll_ms?: number;
+  /** Milliseconds between two polls for a stop of which no hint has come; `STOP_POLL_MS` if it is not given. */
+  readonly stop_poll_ms?: number | undefined;
 }
 
 /** How often a waiting exchange asks for the lease. */

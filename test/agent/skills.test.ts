@@ -6,7 +6,7 @@ import { expect, it } from "vitest";
 import { readMessagesAfter } from "../../src/store/records/messages/read.ts";
 import { createSession } from "../../src/store/records/sessions/create.ts";
 import { statementsOf } from "../helpers/count-statements.ts";
-import { openBench } from "../helpers/exchanger.ts";
+import { openBench, SENDS_NOTHING_BY_CLOCK } from "../helpers/exchanger.ts";
 import { startModelServer } from "../helpers/model-server.ts";
 import { temporaryFolder } from "../helpers/temp.ts";
 import { UNTRUSTED } from "../helpers/trust.ts";
@@ -35,6 +35,7 @@ async function openReading() {
     server,
     {},
     {
+      ...SENDS_NOTHING_BY_CLOCK,
       personas: {
         userDir: join(config, "personas"),
         builtinDir: join(import.meta.dirname, "../../personas"),

@@ -50,6 +50,12 @@ export function agentOptions(
   };
 }
 
+/**
+ * Parts of an exchange whose statements are counted: it sends none by the clock, for its lease or to hear of a stop. On a
+ * slow machine those would count.
+ */
+export const SENDS_NOTHING_BY_CLOCK = { leaseMs: 3_600_000, stopPollMs: 3_600_000 };
+
 /** A session in an empty folder, on a real database, with an exchanger on a loopback model server. */
 export async function openBench(
   server: Pick<ModelServer, "env">,

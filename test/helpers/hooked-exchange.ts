@@ -1,6 +1,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
+import type { AgentOptions } from "../../src/agent/exchange-context.ts";
 import { createExchanger } from "../../src/agent/exchange.ts";
 import { createCommandSandbox } from "../../src/agent/sandbox/command-sandbox.ts";
 import type { PermissionMode } from "../../src/core/permissions.ts";
@@ -39,6 +40,8 @@ export interface Hooked {
   readonly trust?: Partial<TrustSource>;
   /** False for a program that runs no commands in a sandbox. */
   readonly hasSandbox?: boolean;
+  /** Further parts of its exchanges. */
+  readonly parts?: Partial<AgentOptions>;
 }
 
 /** A session in a folder, with the hooks of a user's config, and a model that answers by a script. */
@@ -64,6 +67,7 @@ export async function hookedExchange(given: Hooked) {
   const kept = createKeptBytes(join(outside, "undo"));
   let denied = 0;
   const bench = await openBench(server, {}, (store) => ({
+    ...given.parts,
     settings,
     personas: {
       ...agentOptions(store).personas,

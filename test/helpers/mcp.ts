@@ -52,7 +52,10 @@ export async function openMcp(
     columns = {},
     config = {},
     permission,
+    parts = {},
   }: {
+    /** Further parts of its exchanges. */
+    readonly parts?: Partial<AgentOptions>;
     readonly permission?: AgentOptions["permission"];
     readonly steps?: Steps;
     readonly env?: Readonly<Record<string, string>>;
@@ -81,6 +84,7 @@ export async function openMcp(
     server,
     {},
     {
+      ...parts,
       settings: createSettings({ env: variables, file, home }),
       ...(permission === undefined ? {} : { permission }),
       mcp: {

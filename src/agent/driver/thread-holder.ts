@@ -35,6 +35,8 @@ export interface ThreadHolderOptions {
   readonly owner: LeaseOwner;
   /** Life of the lease in milliseconds; `LEASE_MS` if it is not given. */
   readonly leaseMs?: number;
+  /** See `HoldInput`. */
+  readonly stopPollMs?: number;
   /** See `Holding`. */
   readonly frozen?: boolean;
   /** See `SaverParts`. */
@@ -125,6 +127,7 @@ export function createThreadHolder(options: ThreadHolderOptions) {
       session_id: request.session_id,
       owner: { ...options.owner, since: new Date().toISOString() },
       life_ms: options.leaseMs ?? LEASE_MS,
+      stop_poll_ms: options.stopPollMs,
       when_busy: request.when_busy ?? "refuse",
       has_waited: request.has_waited === true,
       parent_fence: request.parent_fence,

@@ -10,7 +10,7 @@ import { startNode } from "../../../src/exchange/nodes/node.ts";
 import { namedFolders } from "../../../src/exchange/served-folders.ts";
 import { contextOf } from "../../helpers/call-program.ts";
 import { type SentStatements, statementsOf } from "../../helpers/count-statements.ts";
-import { type Bench, openBench } from "../../helpers/exchanger.ts";
+import { type Bench, openBench, SENDS_NOTHING_BY_CLOCK } from "../../helpers/exchanger.ts";
 import { startModelServer } from "../../helpers/model-server.ts";
 import { statesOf } from "../../helpers/queue.ts";
 import { startTestServer } from "../../helpers/server.ts";
@@ -18,7 +18,8 @@ import { startTestServer } from "../../helpers/server.ts";
 const TOKEN = "a-token";
 
 async function benchThatAnswers(): Promise<Bench> {
-  return openBench(await startModelServer({ answer: () => ({ content: "answer" }) }));
+  const server = await startModelServer({ answer: () => ({ content: "answer" }) });
+  return openBench(server, {}, SENDS_NOTHING_BY_CLOCK);
 }
 
 it("[QUEUE-55] an exchange begins on a node at most 5 transactions after its request came", async () => {

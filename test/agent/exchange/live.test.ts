@@ -13,7 +13,7 @@ import { takeLease } from "../../../src/store/records/leases/lease.ts";
 import { storeLive } from "../../../src/store/records/live/store-live.ts";
 import type { Store } from "../../../src/store/store.ts";
 import { statementsOf } from "../../helpers/count-statements.ts";
-import { type Bench, openBench } from "../../helpers/exchanger.ts";
+import { type Bench, openBench, SENDS_NOTHING_BY_CLOCK } from "../../helpers/exchanger.ts";
 import { liveOf, liveOnce, storedPieces } from "../../helpers/live.ts";
 import { openStoreAt } from "../../helpers/open-store.ts";
 import { seededRandom } from "../../helpers/random.ts";
@@ -33,7 +33,7 @@ interface LiveBench extends Bench {
 
 async function benchOf(
   scripts: readonly (readonly Step[])[],
-  { storeMs = 1, changed = (store: Store) => store } = {},
+  { storeMs = 1, changed = (store: Store) => store, parts = {} } = {},
 ): Promise<LiveBench> {
   const provider = await startScriptedProvider("openai", (index) => scripts[index] ?? []);
   onTestFinished(() => provider[Symbol.asyncDispose]());
@@ -41,7 +41,7 @@ async function benchOf(
   let feed: Feed | null = null;
   const bench = await openBench({ env: () => provider.env }, provider.env, (store) => {
     feed = createFeed({ store: changed(store), storeMs });
-    return { models, feed };
+    return { ...parts, models, feed };
   });
   const seen: (LiveCurrent | null)[] = [];
   const opened: Feed = feed ?? createFeed(bench);
@@ -205,7 +205,8 @@ describe("the feed", () => {
 
   it("[LIVE-7] stores nothing of an exchange that is over before its first write", async () => {
     const answer = [text("a "), text("short "), text("one")];
-    const bench = await benchOf([answer, answer], { storeMs: NEVER_MS });
+    const parts = SENDS_NOTHING_BY_CLOCK;
+    const bench = await benchOf([answer, answer], { storeMs: NEVER_MS, parts });
     const touched: string[] = [];
     bench.store.onCommit((ids) => touched.push(...ids));
     await bench.run({ text: "question" });

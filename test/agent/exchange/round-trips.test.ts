@@ -3,7 +3,7 @@ import { writeFileSync } from "node:fs";
 import { expect, it } from "vitest";
 
 import { statementsOf } from "../../helpers/count-statements.ts";
-import { openBench } from "../../helpers/exchanger.ts";
+import { openBench, SENDS_NOTHING_BY_CLOCK } from "../../helpers/exchanger.ts";
 import {
   type ModelAnswer,
   type SentMessage,
@@ -14,7 +14,7 @@ const isPostgres = process.env["REPRISE_TEST_ENGINE"] === "postgres";
 
 it("stores an exchange without tools in few statements and transactions", async () => {
   const server = await startModelServer({ answer: () => ({ content: "answer" }) });
-  const bench = await openBench(server);
+  const bench = await openBench(server, {}, SENDS_NOTHING_BY_CLOCK);
   await bench.run({ text: "one" });
 
   const sent = await statementsOf(() => bench.run({ text: "two" }));
@@ -25,7 +25,7 @@ it("stores an exchange without tools in few statements and transactions", async 
 
 it("stores an exchange with three tool calls in few statements", async () => {
   const server = await startModelServer({ answer: afterThreeCalls });
-  const bench = await openBench(server);
+  const bench = await openBench(server, {}, SENDS_NOTHING_BY_CLOCK);
   writeFileSync(`${bench.repo}/note.txt`, "a note");
   await bench.run({ text: "one" });
 

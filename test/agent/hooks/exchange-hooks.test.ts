@@ -15,6 +15,7 @@ import { listOpenQuestions } from "../../../src/store/records/questions/read.ts"
 import { verifySession } from "../../../src/store/verify/verify-session.ts";
 import type { HookTexts } from "../../../src/rules/hooks/hook.ts";
 import { statementsOf } from "../../helpers/count-statements.ts";
+import { SENDS_NOTHING_BY_CLOCK } from "../../helpers/exchanger.ts";
 import { calling, hook, hookedExchange } from "../../helpers/hooked-exchange.ts";
 
 const writing = (path: string, content: string) => calling("write_file", { path, content });
@@ -354,7 +355,8 @@ it("[HOOK-38] what an imported file says of hooks is sent to no model", async ()
 
 it("[HOOK-37] an exchange without hooks sends the statements that it sends with some that do not run", async () => {
   const cost = async (hooks: HookTexts) => {
-    const bench = await hookedExchange({ hooks, answers: [[writing("a.txt", "a")]] });
+    const answers = [[writing("a.txt", "a")]];
+    const bench = await hookedExchange({ hooks, answers, parts: SENDS_NOTHING_BY_CLOCK });
     return (await statementsOf(() => bench.send("go"))).statements.length;
   };
   expect(await cost({})).toBe(await cost({ PostToolUse: [hook("false", "Bash")] }));

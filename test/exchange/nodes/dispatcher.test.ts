@@ -35,7 +35,7 @@ import type { Store } from "../../../src/store/store.ts";
 import { verifySession } from "../../../src/store/verify/verify-session.ts";
 import { statementsOf } from "../../helpers/count-statements.ts";
 import { execute } from "../../helpers/engines.ts";
-import { type Bench, openBench } from "../../helpers/exchanger.ts";
+import { type Bench, openBench, SENDS_NOTHING_BY_CLOCK } from "../../helpers/exchanger.ts";
 import { startModelServer } from "../../helpers/model-server.ts";
 import { ask, queue, readyOf, statesOf } from "../../helpers/queue.ts";
 import { temporaryFolder } from "../../helpers/temp.ts";
@@ -298,7 +298,7 @@ it("[QUEUE-19] an exchange is tried again if the database is away for a moment",
 
 it("[QUEUE-27] an exchange of the service takes at most 60 statements", async () => {
   const server = await startModelServer({ answer: () => ({ content: "answer" }) });
-  const bench = await openBench(server);
+  const bench = await openBench(server, {}, SENDS_NOTHING_BY_CLOCK);
   const { store, session } = bench;
   await queue(store, session.id, "one");
   // the first exchange of a session stores its model and persona too
