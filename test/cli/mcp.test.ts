@@ -21,6 +21,15 @@ function homeWith(config: object) {
   return { ...bench, file };
 }
 
+/** A server whose start is noted by a shell: to load its program may take longer than Reprise waits for its tools. */
+function noting(file: string): WrittenServer {
+  const { command, args } = hostile("sound") as { command: string; args: string[] };
+  return {
+    command: "/bin/sh",
+    args: ["-c", 'echo start >>"$0"; exec "$@"', file, command, ...args],
+  };
+}
+
 const withServer = (server: WrittenServer, name = "s") => homeWith({ mcp: { [name]: server } });
 
 describe("mcp", () => {
@@ -71,7 +80,7 @@ describe("mcp", () => {
 
   it("[MCP-2] loads the client with the first connection, not with ten servers that are not used", async () => {
     const file = join(temporaryFolder(), "noted");
-    const names = Array.from({ length: 10 }, (_, at) => [`s${at}`, hostile("sound", file)]);
+    const names = Array.from({ length: 10 }, (_, at) => [`s${at}`, noting(file)]);
     const bench = homeWith({ mcp: Object.fromEntries(names) });
     const loaded = async (...args: string[]): Promise<string> => {
       const program = ["--import", PRELOAD, SOURCES, ...args];
