@@ -68,7 +68,7 @@ it.skipIf(INSTALLED === undefined)("[ACP-60] acpx allows, denies and cancels", a
               },
             ],
           }
-        : { content: index < 4 ? "done" : "word ".repeat(600) },
+        : { content: index < 4 ? "done" : "word ".repeat(6000) },
     20,
   );
   await run("sessions", "new");
