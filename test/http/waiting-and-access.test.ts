@@ -37,7 +37,7 @@ describe("the queue", () => {
       runnable: false,
       command: `reprise serve --port 0 --repos '/srv/it'\\''s'`,
     };
-    await expect.poll(listWaiting, { timeout: 10_000 }).toEqual([
+    await expect.poll(listWaiting).toEqual([
       queued,
       {
         ...queued,
@@ -50,7 +50,7 @@ describe("the queue", () => {
     const node = "00000000-0000-4000-8000-000000000001";
     await t.store.write(announceNode, { id: node, agent: null, folders: { within: ["/srv"] } });
     await expect
-      .poll(async () => (await listWaiting()).map(({ runnable }) => runnable), { timeout: 10_000 })
+      .poll(async () => (await listWaiting()).map(({ runnable }) => runnable))
       .toEqual([true, true]);
   });
 });

@@ -35,8 +35,8 @@ function openServers(mcp: Readonly<Record<string, WrittenServer>>, folder = temp
   });
   onTestFinished(() => servers.end());
   const [first] = found.servers;
-  const call = async (name: string, timeoutMs = 20_000, onProgress = (): void => {}) => {
-    const connection = await servers.connection(first as Server);
+  const call = async (name: string, timeoutMs = 60_000, onProgress = (): void => {}) => {
+    const connection = await servers.connection(first as Server, 60_000);
     const { tools } = await connection.list();
     const tool = tools.find((each) => each.name === name);
     return resultOf(
@@ -78,7 +78,7 @@ describe("[MCP-20] a server that cannot be used costs its tools and nothing else
     ["needs a variable", { ...SOUND, env: { A: "${NO_SUCH_VARIABLE}" } }, "NO_SUCH_VARIABLE"],
   ])("one that %s", async (_, server, reason) => {
     const { servers } = openServers({ bad: server, sound: SOUND });
-    const { tools, problems } = await servers.offered(10_000);
+    const { tools, problems } = await servers.offered();
     expect(namesOf(tools)).toContain("sound__echo");
     expect(namesOf(tools).filter((name) => name.startsWith("bad__"))).toEqual([]);
     expect(problems).toEqual([expect.stringContaining("bad")]);
@@ -216,20 +216,20 @@ describe("[MCP-120] a server that sends too much unasked", () => {
   it("is ended if it asks again and again, before all of it is answered", async () => {
     const file = join(temporaryFolder(), "noted");
     const { call } = openServers({ bad: hostile("pings", file) });
-    await expect(call("act", 60_000)).rejects.toThrow("it asks too much at once");
+    await expect(call("act")).rejects.toThrow("it asks too much at once");
     const answers = notedIn(file).filter((line) => line.startsWith("answer"));
     expect(answers.length).toBeLessThan(3000);
   });
 
   it("is ended if its questions are large: an answer to one permits no more of them", async () => {
     const { call } = openServers({ bad: hostile("huge_pings") });
-    await expect(call("act", 60_000)).rejects.toThrow(/closed|ended/i);
+    await expect(call("act")).rejects.toThrow(/closed|ended/i);
   });
 
   it("loses notifications that are too many, and no result", async () => {
     let reports = 0;
     const { call } = openServers({ bad: hostile("chatters") });
-    expect(await call("act", 60_000, () => void (reports += 1))).toBe("called");
+    expect(await call("act", undefined, () => void (reports += 1))).toBe("called");
     expect(reports).toBeGreaterThan(0);
     expect(reports).toBeLessThan(20_000);
   });
@@ -246,7 +246,7 @@ it.each(["deep", "indented"])(
   "[MCP-121] a result that is %s costs no more than another one of its size",
   async (kind) => {
     const { call } = openServers({ bad: hostile(kind) });
-    const text = await call("act", 60_000);
+    const text = await call("act");
     expect(text).toMatch(kind === "deep" ? /too deep to be shown/ : /characters were left out/);
     expect(text.length).toBeLessThan(33_000);
     const left = /\[([\d,]+) characters were left out here\]/.exec(text)?.[1] ?? "0";

@@ -45,7 +45,7 @@ it("[MCP-133] the protocol of a server is kept, and forgotten if it cannot be us
     server: gone,
     version: "0.0.0",
     folder: bench.folder,
-    timeoutMs: 20_000,
+    timeoutMs: 60_000,
     signal: new AbortController().signal,
     onSecrets: () => {},
     program: () => ({

@@ -19,7 +19,7 @@ import { temporaryFolder } from "../helpers/temp.ts";
 
 const LEGACY = fileURLToPath(new URL("../fixtures/mcp/legacy.ts", import.meta.url));
 
-function openServer(place: McpPlace, timeoutMs = 20_000) {
+function openServer(place: McpPlace, timeoutMs = 60_000) {
   const server: Server = {
     name: "old",
     place,
@@ -36,7 +36,7 @@ function openServer(place: McpPlace, timeoutMs = 20_000) {
     env: { PATH: process.env["PATH"] },
     folder: temporaryFolder(),
     version: "0.0.0",
-    listTimeoutMs: 20_000,
+    listTimeoutMs: 60_000,
     session_id: "00000000-0000-4000-8000-000000000000",
     cwd: null,
     conceal: (given) => given,

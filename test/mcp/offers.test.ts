@@ -55,7 +55,7 @@ it("[MCP-95] mcp check keeps them too, and the terminal's list starts nothing", 
 
 it("[MCP-95] what a message cannot name is left out, and a list is bounded", async () => {
   const folder = temporaryFolder();
-  const signal = AbortSignal.timeout(20_000);
+  const signal = AbortSignal.timeout(60_000);
   const connection = {
     resources: async () => [
       { uri: "a://b c", name: "a space" },

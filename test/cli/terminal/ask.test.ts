@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-import { describe, expect, it, onTestFinished, vi } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 
 import { type SentMessage, startModelServer } from "../../helpers/model-server.ts";
 import { freshHome, type Home } from "../../helpers/reprise.ts";
@@ -12,7 +12,6 @@ import { detailOf, rowsOf, sessionsOf } from "../../helpers/sessions/seed.ts";
 import { CTRL_C, CTRL_D } from "../../helpers/terminal.ts";
 
 const [CTRL_O, CTRL_Z] = ["\u000f", "\u001a"];
-const WAIT = { timeout: 45_000, interval: 20 };
 const paste = (text: string): string => `\u001b[200~${text.replaceAll("\n", "\r")}\u001b[201~`;
 const ESC = "\u001b";
 const SHIFT_TAB = `${ESC}[Z`;
@@ -316,7 +315,7 @@ describe("a question on a screen", () => {
     killed.type("run\r");
     await killed.until(ASKED);
     await answer(killed, "y");
-    await vi.waitFor(() => expect(existsSync(join(home.project, "ran"))).toBe(true), WAIT);
+    await expect.poll(() => existsSync(join(home.project, "ran"))).toBe(true);
     killed.kill("SIGKILL");
     await killed.finished;
     writeFileSync(join(home.project, "go"), "");

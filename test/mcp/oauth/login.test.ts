@@ -15,7 +15,7 @@ async function open(
   {
     browse = visit,
     headers = {},
-    signal = AbortSignal.timeout(20_000),
+    signal = AbortSignal.timeout(60_000),
   }: {
     readonly browse?: (address: string) => Promise<unknown>;
     readonly headers?: Readonly<Record<string, string>>;
@@ -437,7 +437,7 @@ describe("a login", () => {
         place,
         headers: {},
         client: null,
-        signal: AbortSignal.timeout(20_000),
+        signal: AbortSignal.timeout(60_000),
         onAddress: (address) => waiting.push(() => visit(address)),
       }),
     );

@@ -18,7 +18,7 @@ async function keepLogin(service: Service, folder: string, more: string | null =
     headers: {},
     client: null,
     more,
-    signal: AbortSignal.timeout(20_000),
+    signal: AbortSignal.timeout(60_000),
     onAddress: (address) => void visit(address),
   });
   await new Logins(folder).keep(login);
@@ -31,7 +31,7 @@ function openServers(service: Service, folder: string) {
     name: "guarded",
     place: { kind: "address", url: service.resource, headers: {} },
     tools: null,
-    timeoutMs: 20_000,
+    timeoutMs: 60_000,
     client: null,
     hash: "0",
     secrets: [],
@@ -44,7 +44,7 @@ function openServers(service: Service, folder: string) {
     env: {},
     folder,
     version: "0.0.0",
-    listTimeoutMs: 20_000,
+    listTimeoutMs: 60_000,
     session_id: "00000000-0000-4000-8000-000000000000",
     cwd: null,
     conceal: (text) => text,
@@ -58,7 +58,7 @@ function openServers(service: Service, folder: string) {
       connection.call({
         tool,
         args: {},
-        timeoutMs: 20_000,
+        timeoutMs: 60_000,
         signal: undefined,
         onProgress: () => {},
       }),
