@@ -274,12 +274,13 @@ describe("a hook as a process", () => {
   });
 
   it("[HOOK-8] is ended after its time, with all that it started", async () => {
+    // a loaded machine needs some of it until the shell has begun
     const { notices, answer, cwd } = runs(
       "(sleep 600 & echo $! >child; setsid sleep 600 & echo $! >>child; wait)",
-      300,
+      3000,
     );
     expect((await answer).denied).toBeNull();
-    expect(notices).toEqual([expect.stringContaining("took longer than 0.3 s")]);
+    expect(notices).toEqual([expect.stringContaining("took longer than 3 s")]);
     for (const pid of readFileSync(join(cwd, "child"), "utf8").trim().split("\n")) {
       expect(existsSync(`/proc/${pid}/stat`) && !isZombie(pid)).toBe(false);
     }
