@@ -63,17 +63,20 @@ async function syncOne(
     },
   };
   try {
+    let wasTaken = false;
     for (let tries = 0; tries < MAX_TRIES; tries += 1) {
       const effects = await syncSession(input, id).catch((error: unknown) => {
-        // a run in the other direction may have created the session meanwhile: both have it now, and it is compared
-        if (tries + 1 < MAX_TRIES && isRepriseError(error, "session_exists")) {
-          return null;
+        // a run in the other direction may have created the session meanwhile: both have it now, and it is compared.
+        // what the last two tries found is another session
+        if (isRepriseError(error, "session_exists") && !(wasTaken && tries + 1 === MAX_TRIES)) {
+          return "taken" as const;
         }
         throw error;
       });
-      if (effects !== null) {
+      if (effects !== null && effects !== "taken") {
         return [...below, { ...done, ...effects }];
       }
+      wasTaken = effects === "taken";
     }
     throw new RepriseError(
       "session_busy",
