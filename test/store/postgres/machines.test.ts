@@ -18,7 +18,7 @@ import { everything, leaseIsOver, stopBetweenWrites } from "../../helpers/postgr
 
 /** Rounds that wait the lease's 30 s; none: a lease is made to run out in the database. */
 const REAL_ROUNDS = testSize("machines");
-const LONG = "a long answer that is on its way, ".repeat(100);
+const LONG = "a long answer that is on its way, ".repeat(3000);
 
 interface Bench {
   readonly home: Home;
