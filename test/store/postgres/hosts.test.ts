@@ -107,8 +107,8 @@ describe("an address with hosts of which one is of no use", () => {
       asked += 1;
       socket.pause();
     });
-    const store = await open(severalHosts([silent.inPlaceOf(url), url], "connect_timeout=1"));
-    const listener = await open(severalHosts([silent.inPlaceOf(url), url], "connect_timeout=1"));
+    const store = await open(severalHosts([silent.inPlaceOf(url), url], "connect_timeout=3"));
+    const listener = await open(severalHosts([silent.inPlaceOf(url), url], "connect_timeout=3"));
 
     const heard = new Set<string>();
     listener.onCommit((ids) => ids.forEach((id) => heard.add(id)));

@@ -188,21 +188,23 @@ describe("hints between nodes", () => {
     const other = await open(database.url);
     const heard: string[] = [];
     store.onCommit((hints) => heard.push(...[...hints].map(sessionOfHint)));
-    const hearOther = async (): Promise<string> => {
-      const { id } = await other.write(createSession, {});
+    const writeOther = async (): Promise<string> => (await other.write(createSession, {})).id;
+    const hearsOther = async (): Promise<boolean> => {
+      const id = await writeOther();
       for (let waited = 0; !heard.includes(id) && waited < 50; waited += 1) {
         await pause();
       }
-      return id;
+      return heard.includes(id);
     };
-    while (!heard.includes(await hearOther())) {
-      // it does not listen yet
+    while (!(await hearsOther())) {
+      // what is written before it listens is never heard
     }
     heard.length = 0;
 
     await store.write(appendUserMessage, { reference: id, content: "once" });
-    const otherId = await hearOther();
+    const otherId = await writeOther();
 
+    await expect.poll(() => heard).toContain(otherId);
     expect(heard).toEqual([id, otherId]);
   });
 
