@@ -3,9 +3,9 @@ import { join } from "node:path";
 
 import { describe, expect, it } from "vitest";
 
+import { freePort } from "../helpers/free-port.ts";
 import { SOUND } from "../helpers/mcp.ts";
 import { startOAuth, visit } from "../helpers/oauth-server.ts";
-import { freePort } from "../helpers/postgres-server.ts";
 import { freshHome } from "../helpers/reprise.ts";
 import { openTerminal } from "../helpers/terminal.ts";
 

@@ -3,9 +3,9 @@ import { join } from "node:path";
 
 import { expect, it, onTestFinished } from "vitest";
 
+import { freePort } from "../helpers/free-port.ts";
 import { startModelServer } from "../helpers/model-server.ts";
 import { createPostgres } from "../helpers/postgres.ts";
-import { freePort } from "../helpers/postgres-server.ts";
 import { severalHosts } from "../helpers/postgres/several-hosts.ts";
 import { freshHome } from "../helpers/reprise.ts";
 

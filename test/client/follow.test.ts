@@ -8,6 +8,7 @@ import { createClient } from "../../src/client/client.ts";
 import { startServer } from "../../src/http/serve.ts";
 import { appendUserMessage } from "../../src/store/records/messages/append.ts";
 import { endSession } from "../../src/store/records/sessions/change.ts";
+import { freePort } from "../helpers/free-port.ts";
 import { startTestServer } from "../helpers/server.ts";
 
 const pauseMs = { first: 5, longest: 20 };
@@ -69,7 +70,8 @@ describe("following a session", () => {
   });
 
   it("[HTTP-48] continues at its position after a restart of the service", async () => {
-    await using t = await startTestServer();
+    const port = await freePort();
+    await using t = await startTestServer({ port });
     const id = await t.newSession();
     const append = (content: string) =>
       t.store.write(appendUserMessage, { reference: id, content });
@@ -92,7 +94,6 @@ describe("following a session", () => {
       });
     }
     expect(lost[0]).toMatchObject({ code: "unreachable" });
-    const port = Number(new URL(t.url).port);
     const again = await startServer({ store: t.store, version: "1", host: "127.0.0.1", port });
     expect((await waiting).value).toMatchObject({ seq: 3, content: "in between" });
     await t.store.write(endSession, { id });

@@ -5,7 +5,7 @@ import { delimiter, join } from "node:path";
 
 import { onTestFinished } from "vitest";
 
-import { freePort } from "./postgres-server.ts";
+import { freePort } from "./free-port.ts";
 import { temporaryFolder } from "./temp.ts";
 
 /** The installed program; null on a machine without it. Debian keeps it off the usual PATH. */

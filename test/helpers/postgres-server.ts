@@ -1,12 +1,11 @@
 import { chmodSync, chownSync, readFileSync, statSync } from "node:fs";
-import { type AddressInfo, createServer as createSocket } from "node:net";
 import { join } from "node:path";
-import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 
 import { Client } from "pg";
 
 import { openPostgresStore } from "../../src/store/engines/postgres/open.ts";
+import { freePort } from "./free-port.ts";
 import { onFirstAsk, type Shared } from "./on-first-ask.ts";
 import { makeFolder } from "./temp.ts";
 
@@ -196,19 +195,6 @@ export async function admin(url: string, statement: string): Promise<void> {
   } finally {
     await client.end();
   }
-}
-
-export async function freePort(): Promise<number> {
-  const socket = createSocket();
-  socket.listen(0, "127.0.0.1");
-  await once(socket, "listening");
-  const port = portOf(socket.address());
-  socket.close();
-  return port;
-}
-
-function portOf(address: AddressInfo | string | null): number {
-  return typeof address === "object" && address !== null ? address.port : 0;
 }
 
 /**

@@ -4,13 +4,14 @@ import { describe, expect, it } from "vitest";
 import type { MessageInfo } from "../../src/core/schemas/schemas.ts";
 import { type RunningServer, startServer } from "../../src/http/serve.ts";
 import { appendUserMessage } from "../../src/store/records/messages/append.ts";
+import { freePort } from "../helpers/free-port.ts";
 import { startTestServer } from "../helpers/server.ts";
 
 describe("EventSource", () => {
   it("[HTTP-36] follows a session through restarts on the same port, each message once, then stops", async () => {
-    await using t = await startTestServer();
+    const port = await freePort();
+    await using t = await startTestServer({ port });
     const id = await t.newSession();
-    const port = Number(new URL(t.url).port);
     const post = (content: string) => t.store.write(appendUserMessage, { reference: id, content });
     const source = new EventSource(`${t.url}/api/sessions/${id}/stream?last_seq=0`);
     const seqs: number[] = [];

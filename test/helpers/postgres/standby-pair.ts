@@ -8,7 +8,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { Client } from "pg";
 import { onTestFinished } from "vitest";
 
-import { databaseUrl, type EmbeddedServer, freePort, SETTINGS } from "../postgres-server.ts";
+import { freePort } from "../free-port.ts";
+import { databaseUrl, type EmbeddedServer, SETTINGS } from "../postgres-server.ts";
 import { startTcpServer, type TcpServer } from "../tcp-server.ts";
 import { makeFolder } from "../temp.ts";
 

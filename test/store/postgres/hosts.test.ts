@@ -10,11 +10,11 @@ import { openPostgresStore } from "../../../src/store/engines/postgres/open.ts";
 import { createSession } from "../../../src/store/records/sessions/create.ts";
 import { listSessions } from "../../../src/store/records/sessions/list.ts";
 import type { Store } from "../../../src/store/store.ts";
+import { freePort } from "../../helpers/free-port.ts";
 import {
   admin,
   databaseUrl,
   type EmbeddedServer,
-  freePort,
   startEmbedded,
 } from "../../helpers/postgres-server.ts";
 import { startCuttingProxy } from "../../helpers/postgres/cutting-proxy.ts";
