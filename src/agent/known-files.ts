@@ -12,13 +12,16 @@ interface FileNotes {
   readonly wrote?: string;
 }
 
+/** Member of a summary with what results that it hides say of files. */
+const FILES = "reprise_files";
 /** Characters of the fingerprint of a path, and of the hash of what a file holds (128 bits). */
 const PATH_LENGTH = 8;
 const CONTENT_LENGTH = 22;
 
 /**
  * The files of a folder as a thread's model knows them: for each the hash of what it held when a call last read or
- * wrote it. Kept with the results of the calls, so with the thread wherever it goes, and never shown to a model.
+ * wrote it. Kept with the results of the calls and with the summaries that hide these, so with the thread wherever it
+ * goes, and never shown to a model.
  *
  * A reading counts once the model has been sent its result; what calls of the same answer wrote counts at once.
  */
@@ -39,8 +42,9 @@ export class KnownFiles {
       );
     const results = [...this.#messages.slice(this.#end), ...finishedResults(tuple).values()];
     for (const { wrote } of results.map(notesOf)) {
-      this.#keep(this.#written, wrote);
+      keep(this.#written, wrote);
     }
+    keep(this.#known, markedFiles(this.#messages.findLast(isSummary)));
   }
 
   /** Notes that the model is sent these messages, the whole thread. */
@@ -54,8 +58,8 @@ export class KnownFiles {
   hashOf(path: string): string | null {
     for (; this.#folded < this.#end; this.#folded += 1) {
       const { read, wrote } = notesOf(this.#messages[this.#folded]);
-      this.#keep(this.#known, read);
-      this.#keep(this.#known, wrote);
+      keep(this.#known, read);
+      keep(this.#known, wrote);
     }
     const key = pathKey(path);
     return (this.#written.get(key) ?? this.#known.get(key)) || null;
@@ -63,14 +67,47 @@ export class KnownFiles {
 
   /** Notes what a call wrote. */
   wrote(note: string): void {
-    this.#keep(this.#written, note);
+    keep(this.#written, note);
   }
+}
 
-  #keep(notes: Map<string, string>, note = ""): void {
-    for (const each of note === "" ? [] : note.split(" ")) {
-      notes.set(each.slice(0, PATH_LENGTH), each.slice(PATH_LENGTH));
-    }
+/** Adds notes of files: the last one of a file counts. */
+function keep(notes: Map<string, string>, note = ""): void {
+  for (const each of note === "" ? [] : note.split(" ")) {
+    notes.set(each.slice(0, PATH_LENGTH), each.slice(PATH_LENGTH));
   }
+}
+
+/** Messages that a summary replaces, and those that it keeps. */
+interface Summarised {
+  /** The summary before; null if there is none. */
+  readonly summary: BaseMessage | null;
+  /** Messages that no summary covers. */
+  readonly kept: readonly BaseMessage[];
+  /** Position of the first that is not summarised now. */
+  readonly cut: number;
+}
+
+/** Returns a note of each file in the results that a summary hides, 31 bytes each. */
+export function hiddenFiles({ summary, kept, cut }: Summarised): string {
+  const files = new Map<string, string>();
+  keep(files, markedFiles(summary ?? undefined));
+  for (const { read, wrote } of kept.slice(0, cut).map(notesOf)) {
+    keep(files, read);
+    keep(files, wrote);
+  }
+  return [...files].flatMap(([path, hash]) => (hash === "" ? [] : [path + hash])).join(" ");
+}
+
+/** Members of a summary that keep these notes: a thread is read from what its last summary keeps. */
+export function filesMark(files: string): Record<string, unknown> {
+  return files === "" ? {} : { [FILES]: files };
+}
+
+/** Reads the notes that a summary keeps. An import may have any value. */
+function markedFiles(summary: BaseMessage | undefined): string {
+  const files: unknown = summary?.additional_kwargs[FILES];
+  return typeof files === "string" ? files : "";
 }
 
 /** The fingerprint of a file; without a hash, of one that was removed. */

@@ -6,6 +6,7 @@ import { estimateTokens } from "../../core/text/text.ts";
 import type { CallModel } from "../call-model.ts";
 import { wholeAnswer } from "../messages/ended-answer.ts";
 import type { CallOptions } from "../models/call-options.ts";
+import { hiddenFiles } from "../known-files.ts";
 import { modelFailure } from "../models/failure.ts";
 import type { ModelLine } from "../model-line.ts";
 import { summaryPrompt } from "../summary-prompt.ts";
@@ -84,7 +85,8 @@ async function summariseBy(share: number, input: SummariseInput): Promise<AIMess
     }
   }
   const tasks = hiddenTasks({ ...view, cut });
-  return summaryMessage({ text, usage, tasks, kept_from: view.kept[cut]?.id ?? "" });
+  const files = hiddenFiles({ ...view, cut });
+  return summaryMessage({ text, usage, tasks, files, kept_from: view.kept[cut]?.id ?? "" });
 }
 
 function material(before: string, part: string): string {

@@ -3,6 +3,7 @@ import { AIMessage, type BaseMessage, HumanMessage } from "@langchain/core/messa
 import { newId } from "../../core/ids.ts";
 import type { Task } from "../../core/text/tasks.ts";
 import { firstKept, isSummary, summaryMarks } from "../../store/records/messages/summary.ts";
+import { filesMark } from "../known-files.ts";
 import { markedTasks, tasksMark, tasksText } from "./kept-tasks.ts";
 
 /**
@@ -20,16 +21,18 @@ export interface Summary {
   readonly kept_from: string;
   /** The to-do list that it hides; empty without one. */
   readonly tasks: readonly Task[];
+  /** What the model knew of files by the results that it hides, as of `hiddenFiles`. */
+  readonly files: string;
   readonly usage: { readonly input_tokens: number; readonly output_tokens: number };
 }
 
 /** An assistant's message, because the model wrote it and was paid for it. */
-export function summaryMessage({ text, kept_from, tasks, usage }: Summary): AIMessage {
+export function summaryMessage({ text, kept_from, tasks, files, usage }: Summary): AIMessage {
   const { input_tokens, output_tokens } = usage;
   return new AIMessage({
     id: newId(),
     content: text,
-    additional_kwargs: { ...summaryMarks(kept_from), ...tasksMark(tasks) },
+    additional_kwargs: { ...summaryMarks(kept_from), ...tasksMark(tasks), ...filesMark(files) },
     usage_metadata: { input_tokens, output_tokens, total_tokens: input_tokens + output_tokens },
   });
 }

@@ -104,7 +104,9 @@ describe("[LONG-5] [LONG-5] the cut of a compaction", () => {
             const kept_from = view.kept[cut]?.id ?? "";
             const usage = { input_tokens: 1, output_tokens: 1 };
             const kept = view.kept.slice(cut);
-            all.push(summaryMessage({ text: `summary ${index}`, kept_from, tasks: [], usage }));
+            all.push(
+              summaryMessage({ text: `summary ${index}`, kept_from, tasks: [], files: "", usage }),
+            );
             const { summary, messages } = shownOf(viewOf(all));
             expect(summary.map(({ text }) => text)).toEqual([
               expect.stringContaining(`summary ${index}`),

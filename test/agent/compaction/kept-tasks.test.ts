@@ -44,7 +44,7 @@ function summarised(messages: readonly BaseMessage[], first: BaseMessage): BaseM
   const usage = { input_tokens: 1, output_tokens: 1 };
   return [
     ...messages,
-    summaryMessage({ text: "SUMMARY", kept_from: first.id ?? "", tasks, usage }),
+    summaryMessage({ text: "SUMMARY", kept_from: first.id ?? "", tasks, files: "", usage }),
   ];
 }
 

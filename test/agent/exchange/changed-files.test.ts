@@ -5,6 +5,7 @@ import { describe, expect, it } from "vitest";
 
 import { messagesOf } from "../../../src/agent/messages/thread-state.ts";
 import { createExchanger } from "../../../src/agent/exchange.ts";
+import type { AgentOptions } from "../../../src/agent/exchange-context.ts";
 import type { PermissionMode } from "../../../src/core/permissions.ts";
 import { threadId } from "../../../src/core/threads.ts";
 import { createCheckpointSaver } from "../../../src/langgraph/saver.ts";
@@ -20,6 +21,7 @@ import { beginThread } from "../../../src/exchange/start-thread.ts";
 import { openBench } from "../../helpers/exchanger.ts";
 import { type ModelAnswer, startModelServer } from "../../helpers/model-server.ts";
 import { testSize } from "../../helpers/size.ts";
+import { temporaryFolder } from "../../helpers/temp.ts";
 
 type Call = NonNullable<ModelAnswer["toolCalls"]>[number];
 
@@ -45,16 +47,23 @@ const CHANGES: readonly (readonly [string, Call])[] = [
 ];
 
 /** A session whose model makes the calls of `steps`, one answer each, and repeats the last result at the end. */
-async function openSteps(steps: (readonly Call[])[], permission: PermissionMode = "all") {
+async function openSteps(
+  steps: (readonly Call[])[],
+  permission: PermissionMode = "all",
+  options: Partial<AgentOptions> = {},
+) {
   const server = await startModelServer({
     answer: (messages) => {
+      if (messages.at(-1)?.content.includes("<conversation>") === true) {
+        return { content: "SUMMARY" };
+      }
       const toolCalls = steps.shift();
       return toolCalls === undefined || toolCalls.length === 0
         ? { content: `end: ${messages.at(-1)?.content}` }
         : { toolCalls: [...toolCalls] };
     },
   });
-  const bench = await openBench(server);
+  const bench = await openBench(server, {}, options);
   const { store, repo } = bench;
   const { id } = await store.write(createSession, { repo_path: repo, permission });
   const path = join(repo, "a.txt");
@@ -157,6 +166,54 @@ describe("what the model knows of a file", () => {
     await bench.run("change");
     bench.person("zero\none\n");
     expect((await bench.run("change")).answer).toBe(CHANGED);
+  });
+
+  it("[TOOL-31] is not what its own command wrote", async () => {
+    const run = calling("run_command", { line: "echo two >> a.txt" });
+    const commands = { env: { PATH: process.env["PATH"] }, outputFolder: temporaryFolder() };
+    const bench = await openSteps(
+      [[reading("a.txt")], [run], [editing("a.txt", "one", "1")]],
+      "all",
+      {
+        commands,
+      },
+    );
+    expect((await bench.run("change")).answer).toBe(CHANGED);
+    expect(bench.file()).toBe("zero\none\ntwo\n");
+  });
+
+  it("[TOOL-32] is kept over summaries that hide what read and wrote it", async () => {
+    const others = Array.from({ length: 3 }, () => []);
+    const bench = await openSteps([
+      [reading("a.txt")],
+      [writing("gone.txt", "x"), writing("b.txt", "b")],
+      [patching("*** Delete File: gone.txt")],
+      ...others,
+      [editing("a.txt", "one", "two"), writing("gone.txt", "y")],
+      ...others,
+      [editing("a.txt", "two", "three"), editing("b.txt", "b", "c")],
+    ]);
+    const summarised = async () => {
+      await bench.run("something else");
+      await bench.run("something else");
+      const live = { listener: () => undefined, signal: new AbortController().signal };
+      const asked = { session_id: bench.id };
+      const { outcome } = await createExchanger(bench.parts).compact(asked, live);
+      expect(outcome).toBe("compacted");
+    };
+    await bench.run("read");
+    await summarised();
+    writeFileSync(join(bench.repo, "gone.txt"), "a person's");
+    expect((await bench.run("change")).answer).toContain("gone.txt exists and you have not read");
+    expect(JSON.stringify(bench.server.requests().at(-1))).toContain("<summary>");
+    expect(bench.file()).toBe("zero\ntwo\n");
+    await summarised();
+    bench.person("a person's two\n");
+    await bench.run("change");
+    expect(bench.file()).toBe("a person's two\n");
+    expect(readFileSync(join(bench.repo, "b.txt"), "utf8")).toBe("c");
+    expect(JSON.stringify(bench.server.requests())).not.toContain("reprise_files");
+    expect((await verifySession(bench.store, bench.id)).findings).toEqual([]);
   });
 
   it("[TOOL-32] is kept over restarts, export and import, and /clear forgets it", async () => {

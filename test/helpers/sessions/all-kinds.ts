@@ -257,6 +257,7 @@ async function talk(
     const summary = summaryMessage({
       text: "the messages so far",
       tasks: [],
+      files: "AAAAAAAABBBBBBBBBBBBBBBBBBBBBB",
       kept_from: thread.messages.at(-2)?.id ?? "",
       usage: USED,
     });
