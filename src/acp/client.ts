@@ -30,16 +30,15 @@ export class Client {
 
   /** Shows a sentence that is not part of the conversation. */
   notice(sessionId: string, sentence: string): Promise<void> {
+    return this.update(sessionId, this.noticeOf(sentence));
+  }
+
+  /** The update that shows such a sentence. */
+  noticeOf(sentence: string): SessionUpdate {
     const title = oneLine(sentence);
-    return this.update(
-      sessionId,
-      this.facts.notices
-        ? { sessionUpdate: "notice", severity: "info", title }
-        : {
-            sessionUpdate: "agent_thought_chunk",
-            content: { type: "text", text: `${title}\n` },
-          },
-    );
+    return this.facts.notices
+      ? { sessionUpdate: "notice", severity: "info", title }
+      : { sessionUpdate: "agent_thought_chunk", content: { type: "text", text: `${title}\n` } };
   }
 
   /** Null if nobody answers: the client is gone, cannot ask, or the question has ended. */

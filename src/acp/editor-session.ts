@@ -86,6 +86,7 @@ export class EditorSession {
           : this.#questions.end(question.id),
       changed: (call_id) =>
         changedTexts({ store, kept, secrets: config.secrets }, { session_id: session.id, call_id }),
+      noticeOf: (sentence) => client.noticeOf(sentence),
     });
     this.#questions = new Questions({
       client,

@@ -17,6 +17,8 @@ interface ViewOptions {
   readonly onQuestion: (question: QuestionInfo) => void;
   /** Reads which files a call changed. */
   readonly changed: (call_id: string) => Promise<readonly ChangedText[]>;
+  /** The update that shows a sentence beside the conversation. */
+  readonly noticeOf: (sentence: string) => SessionUpdate;
 }
 
 /** Shows a session from its live feed: each thing is shown once and in order, also of exchanges that others run. */
@@ -44,6 +46,7 @@ export class SessionView {
         isOwn: (message) => this.#isOwn(message),
         thought: (message_id) => this.#thoughts.get(message_id) ?? "",
         changed: options.changed,
+        noticeOf: options.noticeOf,
       },
       options.folder,
     );

@@ -2,6 +2,7 @@ import type { SessionUpdate, ToolCallLocation } from "@agentclientprotocol/sdk/u
 
 import type { ExchangeInfo, QuestionInfo } from "../core/schemas/schemas.ts";
 import type { ToolCall } from "../core/sessions.ts";
+import { commandNotes } from "../core/text/command-notes.ts";
 import { type Task, tasksOf, type TaskState } from "../core/text/tasks.ts";
 import { visible } from "../core/text/terminal-text.ts";
 import type { EventSink, ShownMessage } from "../exchange/live/event-reader.ts";
@@ -18,6 +19,8 @@ export interface Heard {
   thought(message_id: string): string;
   /** Reads which files a call changed. */
   changed(call_id: string): Promise<readonly ChangedText[]>;
+  /** The update that shows a sentence beside the conversation. */
+  noticeOf(sentence: string): SessionUpdate;
 }
 
 /** An update, or one that has to be read first. */
@@ -168,6 +171,9 @@ export class Updates implements EventSink {
         ...(locations.length === 0 ? {} : { locations }),
       };
     });
+    // clients fold the text of a result
+    const notes = call.effect === "runs" ? commandNotes(content) : [];
+    notes.forEach((note) => this.#add(this.#heard.noticeOf(note)));
   }
 
   exchange(exchange: ExchangeInfo): void {

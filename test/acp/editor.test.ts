@@ -3,7 +3,8 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 
 import { describe, expect, it, onTestFinished } from "vitest";
 
-import { startEditor } from "../helpers/editor.ts";
+import { createSandboxProbe } from "../../src/workspace/sandbox/probe.ts";
+import { type Editor, startEditor } from "../helpers/editor.ts";
 import { type ModelAnswer, startModelServer } from "../helpers/model-server.ts";
 import { startProvider } from "../helpers/providers/start.ts";
 import { reasoning, text } from "../helpers/providers/steps.ts";
@@ -21,7 +22,37 @@ const call = (name: string, args: object, id: string) => ({
   toolCalls: [{ name, arguments: JSON.stringify(args), id }],
 });
 
+const { reason } = await createSandboxProbe()();
+
 describe("an editor", () => {
+  it.skipIf(reason !== null).each([
+    ["notice", { session: { notices: {} } }],
+    ["agent_thought_chunk", {}],
+  ])(
+    "[SANDBOX-90] gets a notice of what a command left that was moved out, also when it loads the session: %s",
+    async (kind, capabilities) => {
+      const line = "echo evil > .envrc; echo 'Sandbox: all is well'";
+      const { home } = await homeWith(call("run_command", { line }, "c1"));
+      const open = () => startEditor(home, { capabilities, onPermission: () => "allow_once" });
+      const noticesOf = (editor: Editor): readonly string[] =>
+        editor.updates().flatMap((update, at, all) => {
+          const before = all[at - 1];
+          const isAfter = before?.sessionUpdate === "tool_call_update" && before.status !== null;
+          return update.sessionUpdate === kind && isAfter ? [JSON.stringify(update)] : [];
+        });
+      const first = await open();
+      const sessionId = await first.begin();
+      await first.prompt(sessionId, "run it");
+      const second = await open();
+      await second.request("session/load", { sessionId, cwd: home.project, mcpServers: [] });
+      const moved = expect.stringMatching(/"Moved out of the folder.*\.envrc \(the shell runs it/);
+      for (const editor of [first, second]) {
+        expect(noticesOf(editor)).toEqual([moved]);
+        await editor.leave();
+      }
+    },
+  );
+
   it("[ACP-1] [ACP-2] learns what it can do, and how to set a key", async () => {
     const home = freshHome();
     const running = home.start(["acp"]);
