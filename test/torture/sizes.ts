@@ -321,6 +321,13 @@ export const SIZED_TESTS = {
     short: 0,
     long: 8,
   },
+  "many-files": {
+    what: "A command in the sandbox that hides programs for git and shells among many files: files",
+    files: ["test/agent/sandbox/many-files.test.ts"],
+    test: 0,
+    short: 205_000,
+    long: 2_000_000,
+  },
   hostile: {
     what: "Requests that no client sends, over real sockets",
     files: ["test/http/hostile.test.ts"],
