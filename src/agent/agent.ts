@@ -45,7 +45,7 @@ export interface AgentOfExchange
         "prefix" | "callModel" | "askAtLimit" | "sent" | "onDropped" | "isShown" | "serverTools"
       >
     >,
-    Partial<Pick<ExchangeTools, "onMessage" | "conceal" | "hooks">> {
+    Partial<Pick<ExchangeTools, "onMessage" | "conceal" | "hooks" | "begunBefore">> {
   readonly session: Session;
   readonly models: ModelLine;
   /** What the thread's model knows of files; without it, nothing. */

@@ -3,6 +3,7 @@ import type { BaseMessage } from "@langchain/core/messages";
 import { isServerTool } from "../core/tools.ts";
 import { isGivenBack } from "../exchange/exchanger.ts";
 import { Servers } from "../mcp/servers.ts";
+import { listDelegatingCalls } from "../store/records/sessions/open-child.ts";
 import { type AgentOfExchange, isDenied } from "./agent.ts";
 import type { ExchangeContext } from "./exchange-context.ts";
 import { keptIn } from "./messages/begun-calls.ts";
@@ -84,6 +85,29 @@ export async function keptCalls({ state, tuple, saver }: ExchangeContext) {
       isBefore && at.parentConfig !== undefined ? await saver.getTuple(at.parentConfig) : undefined;
   }
   return kept;
+}
+
+/**
+ * Returns the ids of the calls without a result that may have taken effect before the exchange continued: those that had
+ * begun, and those whose sub-agent had.
+ */
+export async function begunBefore(context: ExchangeContext): Promise<ReadonlySet<string>> {
+  const { state, options, held } = context;
+  const open = state.openCalls.filter(({ result }) => result === null);
+  if (open.length === 0) {
+    return new Set();
+  }
+  const [kept, delegating] = await Promise.all([
+    keptCalls(context),
+    options.store.read(listDelegatingCalls, { session_id: held.session.id }),
+  ]);
+  const begun = open.filter(
+    ({ id, name }) =>
+      kept.has(id) ||
+      delegating.includes(id) ||
+      !(options.tools.get(name).repeatable || state.notBegun.has(id)),
+  );
+  return new Set(begun.map(({ id }) => id));
 }
 
 function callsIn(messages: readonly BaseMessage[]): readonly string[] {

@@ -2,7 +2,7 @@ import { homedir } from "node:os";
 
 import { attachments } from "./attachments.ts";
 import { type AgentOfExchange, buildAgent, threadPrefix } from "./agent.ts";
-import { keptCalls, serversOf, serverToolsOf } from "./exchange-servers.ts";
+import { begunBefore, keptCalls, serversOf, serverToolsOf } from "./exchange-servers.ts";
 import { createAnswerProgress } from "./messages/answer-progress.ts";
 import { viewOf } from "./compaction/view.ts";
 import { messagesOf } from "./messages/thread-state.ts";
@@ -245,6 +245,7 @@ function openAgent({ context, models, commands, servers, children }: Opening): D
     sent: options.sent,
     onMessage: progress.onMessage,
     hooks: context.hooks?.hooks,
+    begunBefore: () => begunBefore(context),
     isShown: (id) => progress.arriving.isShown(id),
     onDropped: () =>
       report({ type: "notice", sentence: DROPPED_REASONING, about: "reasoning_dropped" }),

@@ -43,6 +43,8 @@ export interface ExchangeTools {
   readonly conceal?: Conceal | undefined;
   /** Run before and after calls, and before the last answer. */
   readonly hooks?: CallHooks | undefined;
+  /** Ids of calls that may have begun before the exchange continued; without it, of none. */
+  readonly begunBefore?: (() => Promise<ReadonlySet<string>>) | undefined;
 }
 
 /** They end the exchange in which they happen, and are not a tool's result. */
@@ -73,6 +75,7 @@ export class ExchangeToolNode extends ToolNode {
   readonly #declared: ToolSet;
   readonly #conceal: Conceal;
   readonly #hooks: CallHooks | undefined;
+  readonly #begunBefore: ExchangeTools["begunBefore"];
   readonly #find: FindTool | null;
 
   constructor(
@@ -89,6 +92,7 @@ export class ExchangeToolNode extends ToolNode {
     this.#declared = node.declared;
     this.#conceal = node.conceal ?? ((text) => text);
     this.#hooks = node.hooks;
+    this.#begunBefore = node.begunBefore;
   }
 
   protected override async runTool(
@@ -131,9 +135,14 @@ export class ExchangeToolNode extends ToolNode {
     if (!ToolMessage.isInstance(given)) {
       return given;
     }
-    const ended = keptStatusOf(given) ?? (given.status === "error" ? "failed" : "ok");
+    const status = statusOf(given);
+    const isRefused =
+      !mark.hasRun() &&
+      (status === "denied" || (begins && status !== "ok" && status !== "unknown"));
+    const hasBegun = isRefused && (await this.#begunBefore?.())?.has(call.id ?? "") === true;
+    const ended = hasBegun ? unknownResult(given) : keepStatus(given, status);
     // the one place before checkpoints, rows, events and screens
-    const result = concealResult(keepStatus(given, ended), this.#conceal);
+    const result = concealResult(ended, this.#conceal);
     const facts = factsOfCall(call, this.#declared);
     this.#onMessage(result, { durationMs: performance.now() - start, facts });
     return result;
@@ -174,6 +183,23 @@ async function resultOf<Result>(
     return keepStatus(result, statusAfter(error));
   }
 }
+
+function statusOf(result: ToolMessage): CallStatus {
+  return keptStatusOf(result) ?? (result.status === "error" ? "failed" : "ok");
+}
+
+/** The result of a call that had begun before, and that is denied or cannot be made now. */
+function unknownResult({ text, name, tool_call_id }: ToolMessage): ToolMessage {
+  const content = `${text}\n\n${BEGUN_BEFORE}`;
+  const named = name === undefined ? {} : { name };
+  return keepStatus(
+    new ToolMessage({ content, tool_call_id, ...named, status: "error" }),
+    "unknown",
+  );
+}
+
+const BEGUN_BEFORE =
+  "This call had begun before the exchange was interrupted. It may have taken effect or not; check before you repeat it.";
 
 /** A tool whose arguments do not fit its schema never begins. */
 function statusAfter(error: unknown): CallStatus {

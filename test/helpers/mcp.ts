@@ -40,7 +40,7 @@ export function hostile(kind: string, file?: string): WrittenServer {
   return fixtureServer("hostile.ts", kind, ...(file === undefined ? [] : [file]));
 }
 
-/** Calls that the model makes in answer to each message of the user, one after the other. */
+/** Calls that the model makes in answer to a message of the user, one after the other. */
 type Steps = readonly { readonly name: string; readonly args?: object }[];
 
 /** Sessions on a real database with MCP servers in the config of their user. */
@@ -51,13 +51,17 @@ export async function openMcp(
     env = {},
     columns = {},
     config = {},
+    hasCommands = false,
     permission,
     parts = {},
   }: {
     /** Further parts of its exchanges. */
     readonly parts?: Partial<AgentOptions>;
+    /** True for a program that can run commands and hooks. */
+    readonly hasCommands?: boolean;
     readonly permission?: AgentOptions["permission"];
-    readonly steps?: Steps;
+    /** Of each message, or by the first line of a message. */
+    readonly steps?: Steps | ((line: string) => Steps);
     readonly env?: Readonly<Record<string, string>>;
     readonly columns?: NewSession;
     readonly config?: object;
@@ -72,7 +76,8 @@ export async function openMcp(
     answer: (messages) => {
       const at = messages.findLastIndex(({ role }) => role === "user");
       const done = messages.slice(at).filter(({ role }) => role === "assistant").length;
-      const step = steps[done];
+      const [line = ""] = String(messages[at]?.content).split("\n", 1);
+      const step = (typeof steps === "function" ? steps(line) : steps)[done];
       return step === undefined
         ? { content: `end: ${messages.at(-1)?.content}` }
         : { toolCalls: [{ name: step.name, arguments: JSON.stringify(step.args ?? {}) }] };
@@ -87,6 +92,9 @@ export async function openMcp(
       ...parts,
       settings: createSettings({ env: variables, file, home }),
       ...(permission === undefined ? {} : { permission }),
+      ...(hasCommands
+        ? { commands: { env: { PATH: process.env["PATH"], HOME: home }, outputFolder: null } }
+        : {}),
       mcp: {
         env: { PATH: process.env["PATH"], ...env },
         folder,

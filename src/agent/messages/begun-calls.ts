@@ -103,6 +103,8 @@ export function startsIn({
 
 /** The mark of one run of a call of the built-in agent. */
 export interface BegunMark {
+  /** True once the call has begun in this run, or continued with what it had kept. */
+  hasRun(): boolean;
   /** Stores that the call may take effect from here on; once, however often it is called. */
   begin(): Promise<void>;
   /** Takes it back: the call stops to ask a person. */
@@ -131,21 +133,26 @@ export function begunMark(
   const task = String(configurable["__pregel_task_id"]);
   let run = newId();
   let begun: Promise<void> | null = null;
+  let hasRun = false;
   return {
+    hasRun: () => hasRun,
     keep: async (text, n) => {
+      hasRun = true;
       await begun;
       const kept: PendingWrite = [KEPT, { call: id, n, text } satisfies KeptWrite];
       await putAll(at, begun === null ? [kept] : [kept, [ASKED, run]], newId());
       [run, begun] = [newId(), null];
     },
-    begin: () =>
-      (begun ??= keepStart(at, run, {
+    begin: () => {
+      hasRun = true;
+      return (begun ??= keepStart(at, run, {
         id,
         name,
         args: JSON.stringify(args),
         tasks: [task],
         graphs: [],
-      })),
+      }));
+    },
     asks: async () => {
       if (begun !== null) {
         await keepAsked(at, run);

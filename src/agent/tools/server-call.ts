@@ -303,7 +303,7 @@ function outcomeOf(result: Extract<CallStep, { readonly kind: "result" }>["resul
 }
 
 /** A call that has begun, and nobody knows how it ended. */
-export function unknown(reason: string): Outcome {
+function unknown(reason: string): Outcome {
   return {
     content: `Error: ${visible(reason)}. It may have taken effect or not; check before you repeat it.`,
     status: "unknown",

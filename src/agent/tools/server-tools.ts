@@ -11,11 +11,11 @@ import type { Connection } from "../../mcp/connection.ts";
 import type { ListedTool } from "../../mcp/listed-tools.ts";
 import type { Progress } from "../../mcp/running-call.ts";
 import type { Servers } from "../../mcp/servers.ts";
-import { denial, isRefusal, refusal } from "../../workspace/files/refusal.ts";
+import { denial, refusal } from "../../workspace/files/refusal.ts";
 import { deniedByUser, isAllowed, type Permit } from "../permit/permit.ts";
 import { askConsent, asksFirst, permittingItself } from "../permit/tool-asking.ts";
 import { defined, type ToolDefinition } from "../messages/tool-definition.ts";
-import { type KeptCall, ServerCall, unknown } from "./server-call.ts";
+import { type KeptCall, ServerCall } from "./server-call.ts";
 import { type CallConfig, type Outcome, reportFailure } from "./tool-result.ts";
 
 export interface ServerToolsInput {
@@ -110,16 +110,7 @@ export class ServerTools {
 
   async #run(name: string, args: unknown, config: CallConfig & RunnableConfig): Promise<Outcome> {
     const kept = (await this.#input.kept()).get(config.toolCall?.id ?? "") ?? null;
-    let at: CallPlace;
-    try {
-      at = await this.#prepare(name, args, { config, kept });
-    } catch (error) {
-      // what is refused now has begun before
-      if (kept !== null && isRefusal(error)) {
-        return unknown(error.message);
-      }
-      throw error;
-    }
+    const at = await this.#prepare(name, args, { config, kept });
     return this.#call(at, args, { config, kept });
   }
 

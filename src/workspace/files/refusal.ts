@@ -1,15 +1,11 @@
 import type { CallStatus } from "../../core/calls.ts";
-import { isRepriseError, RepriseError } from "../../core/errors.ts";
+import { RepriseError } from "../../core/errors.ts";
 
 const DENIED = Symbol("denied");
 
 /** A tool's refusal, worded for the model that called it. */
 export function refusal(message: string): RepriseError {
   return new RepriseError("invalid_request", message);
-}
-
-export function isRefusal(error: unknown): error is RepriseError {
-  return isRepriseError(error, "invalid_request");
 }
 
 /** Makes the refusal of a rule or a person. */

@@ -3,6 +3,8 @@ import { join } from "node:path";
 
 import { expect, it, onTestFinished } from "vitest";
 
+import type { Repeats } from "../../../src/core/questions.ts";
+import { readMessagesAfter } from "../../../src/store/records/messages/read.ts";
 import { createSession } from "../../../src/store/records/sessions/create.ts";
 import { verifySession } from "../../../src/store/verify/verify-session.ts";
 import { createDatabase } from "../../helpers/database.ts";
@@ -39,21 +41,29 @@ async function openKilled() {
   const home = temporaryFolder();
   const noted = join(home, "noted");
   const file = join(home, "config.jsonc");
-  writeFileSync(file, JSON.stringify({ mcp: { one: fixtureServer("lives.ts", noted) } }), {
-    mode: 0o600,
-  });
+  const command = `test ! -e '${noted}.denies' || { echo too late >&2; exit 2; }`;
+  const hooks = { PreToolUse: [{ command, match: "mcp__one__act", sandbox: false }] };
+  const mcp = { one: fixtureServer("lives.ts", noted) };
+  writeFileSync(file, JSON.stringify({ mcp, hooks }), { mode: 0o600 });
   const acts = (what: string) => notedIn(noted).filter((line) => line === `act ${what}`).length;
   return {
     acts,
     create: async () =>
       (await store.write(createSession, { repo_path: home, permission: "all" })).id,
     calls: (given: string) => (how = given),
+    /** From now on the hook of the calls denies them. */
+    denies: () => writeFileSync(`${noted}.denies`, ""),
     /** Runs one exchange in a process. */
-    order: (session_id: string, text: string | null, dies: object | null) => {
+    order: (
+      session_id: string,
+      text: string | null,
+      dies: object | null,
+      repeats: Repeats = "never",
+    ) => {
       const program = startProgram("mcp-lives.ts", [empty.location, file], {
         env: { ...server.env("openai"), REPRISE_MODEL: "openai:gpt-test" },
       });
-      program.child.stdin?.end(`${JSON.stringify({ session_id, text, repeats: "never", dies })}\n`);
+      program.child.stdin?.end(`${JSON.stringify({ session_id, text, repeats, dies })}\n`);
       return program;
     },
     /** What the last request says of the call. */
@@ -62,6 +72,12 @@ async function openKilled() {
         .requests()
         .at(-1)
         ?.findLast(({ role }) => role === "tool")?.content ?? "",
+    /** How the latest call ended, as its row says. */
+    status: async (session_id: string) => {
+      const range = { session_id, after_seq: 0, all: true, limit: 100 };
+      const rows = await store.read(readMessagesAfter, range);
+      return rows.findLast(({ role }) => role === "tool")?.status;
+    },
     sound: async (id: string) => {
       expect((await verifySession(store, id)).findings).toEqual([]);
       expect(server.refused()).toEqual([]);
@@ -98,6 +114,27 @@ it("[MCP-15] [MCP-60] a process that is killed around a call leaves a call that 
     await bench.sound(id);
   }
   console.log(`mcp-writes: ${JSON.stringify(seen)}`);
+});
+
+it("[MCP-140] a call that began, may run again and is denied then has an unknown outcome", async () => {
+  const bench = await openKilled();
+  bench.calls("silent");
+  const id = await bench.create();
+  const program = bench.order(id, "s", null);
+  await expect.poll(() => bench.acts("s")).toBe(1);
+  await program.stop("SIGKILL");
+  bench.denies();
+  expect((await bench.order(id, null, null, "always").finished).stdout).toContain("1 done");
+  expect(bench.result()).toContain("denied by the hook");
+  expect(bench.result()).toContain("It may have taken effect or not");
+  expect(bench.acts("s")).toBe(1);
+  expect(await bench.status(id)).toBe("unknown");
+  // a call that has not begun is certainly denied
+  await bench.order(id, "t", null).finished;
+  expect(bench.result()).toContain("denied by the hook");
+  expect(bench.result()).not.toContain("may have taken effect");
+  expect(await bench.status(id)).toBe("denied");
+  await bench.sound(id);
 });
 
 it("[MCP-15] a process that is killed while the server works leaves an unknown outcome, and no process", async () => {

@@ -15,9 +15,16 @@ type Era = "new" | "old";
 /** A session whose model calls the one tool of a server that asks. */
 async function openAsking(era: Era, kind: string, asks = true, further: object = {}) {
   const noted = join(temporaryFolder(), "noted");
+  // once there is such a file, the hook denies
+  const command = `test ! -e '${noted}.denies' || { echo too late >&2; exit 2; }`;
   const bench = await openMcp(
     { desk: { ...fixtureServer("asking.ts", era, kind, noted), ...further } },
-    { steps: [{ name: "desk__act" }], permission: { allow: [], asks } },
+    {
+      steps: [{ name: "desk__act" }],
+      permission: { allow: [], asks },
+      hasCommands: true,
+      config: { hooks: { PreToolUse: [{ command, match: "mcp__desk__act", sandbox: false }] } },
+    },
   );
   const { store, id } = bench;
   return {
@@ -193,6 +200,7 @@ describe("a server's question and a kill", () => {
       "planning mode was turned on meanwhile",
       (desk) => desk.store.write(setPlanMode, { id: desk.id, plan_mode: true }),
     ],
+    ["a hook denies it now", (desk) => writeFileSync(`${desk.noted}.denies`, "")],
   ])("[MCP-130] the outcome of a call that had begun is unknown if %s", async (_, change) => {
     const desk = await openAsking("new", "choice");
     expect((await desk.run({ text: "go" })).state).toBe("waiting");

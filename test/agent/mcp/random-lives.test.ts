@@ -1,4 +1,4 @@
-import { appendFileSync, writeFileSync } from "node:fs";
+import { appendFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 
@@ -40,6 +40,16 @@ const HOOKS = {
       {
         match: "^mcp__",
         command: `echo '{"hookSpecificOutput":{"hookEventName":"PostToolUse","additionalContext":"noted"}}'`,
+      },
+    ],
+  },
+  // denies calls that may have begun before
+  sometimes: {
+    PreToolUse: [
+      DENIES,
+      {
+        match: "mcp__.*__act",
+        command: 'test ! -e "$HOME/denies" || { echo not now >&2; exit 2; }',
       },
     ],
   },
@@ -218,6 +228,11 @@ it("[MCP-60] [HOOK-40] whatever its exchanges die of, no call of a server acts t
         if (random() < 0.7) {
           await answerAll();
         }
+        if (random() < 0.5) {
+          writeFileSync(join(home, "denies"), "");
+        } else {
+          rmSync(join(home, "denies"), { force: true });
+        }
         const wanted = Array.from({ length: 1 + Math.floor(random() * 3) }, (_, at) => ({
           name: pick(TOOLS),
           what: `${life}.${step}.${at}`,
@@ -227,6 +242,7 @@ it("[MCP-60] [HOOK-40] whatever its exchanges die of, no call of a server acts t
         last = await act(continues ? null : JSON.stringify(wanted), pick(WAYS));
         expect([null, "done", "waiting", "nothing_to_continue"]).toContain(last);
       }
+      rmSync(join(home, "denies"), { force: true });
       const end = [{ name: "one__act", what: `${life}.end`, how: "fast" }];
       let how = await act(JSON.stringify(end), "whole");
       for (let round = 0; how === "waiting"; round += 1) {
@@ -258,7 +274,7 @@ it("[MCP-60] [HOOK-40] whatever its exchanges die of, no call of a server acts t
         const isUnknown = content.includes("may have taken effect");
         // what is certain is true
         expect([content, acted]).toEqual([content, isDone || (isUnknown && acted)]);
-        const isDenied = content.includes("denied by the hook");
+        const isDenied = content.includes("denied by the hook") && !isUnknown;
         expect(isDenied && acted).toBe(false);
         expect(hooks !== "none" && call!.function.name.endsWith("__denied") && acted).toBe(false);
         counts.acted += isDone ? 1 : 0;

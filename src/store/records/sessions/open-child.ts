@@ -56,6 +56,19 @@ export const openChild: Operation<OpenChild, Session> = async (tx, input) => {
   return child;
 };
 
+/** Returns those calls of a session that have begun a sub-agent. */
+export const listDelegatingCalls: Operation<
+  { readonly session_id: string },
+  readonly string[]
+> = async (tx, { session_id }) => {
+  const rows = await tx.db
+    .selectFrom("sessions")
+    .select("parent_call_id")
+    .where("parent_session_id", "=", session_id)
+    .execute();
+  return rows.flatMap(({ parent_call_id }) => parent_call_id ?? []);
+};
+
 /** Marks as unconfirmed for the child what is unconfirmed for the parent. */
 async function inheritUnconfirmed(tx: Tx, child: Session): Promise<void> {
   const { choices } = await choicesOf(tx, child.parent_session_id ?? "");
