@@ -98,6 +98,8 @@ export async function hookedExchange(given: Hooked) {
     ...bench,
     server,
     id,
+    /** The home of the user, with the config. */
+    home: outside,
     kept,
     exchanger,
     configure,
