@@ -1,7 +1,7 @@
-import { randomUUID } from "node:crypto";
-import { mkdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
+import { mkdir, readFile, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 
+import { replaceFile } from "../workspace/files/replace-file.ts";
 import type { Server } from "./configured-servers.ts";
 
 /** Bytes of the file of one server: a larger one was not written here. */
@@ -38,13 +38,11 @@ export async function writeKept(
   if (file === null) {
     return;
   }
-  const temporary = `${file}.${randomUUID()}.tmp`;
   try {
     await mkdir(dirname(file), { recursive: true, mode: 0o700 });
-    await writeFile(temporary, JSON.stringify(kept), { mode: 0o600 });
-    await rename(temporary, file);
+    await replaceFile(file, JSON.stringify(kept), { mode: 0o600 });
   } catch {
-    await rm(temporary, { force: true }).catch(() => undefined);
+    // the server is asked again
   }
 }
 

@@ -1,12 +1,12 @@
-import { randomUUID } from "node:crypto";
 import { constants } from "node:fs";
-import { mkdir, open, rename, rm, writeFile } from "node:fs/promises";
+import { mkdir, open } from "node:fs/promises";
 import { userInfo } from "node:os";
 import { dirname, join } from "node:path";
 
 import { systemCode } from "../../core/errors.ts";
 import type { Secret } from "../../core/secrets.ts";
 import { withFileLock } from "../../store/file-lock.ts";
+import { replaceFile } from "../../workspace/files/replace-file.ts";
 import type { Server } from "../configured-servers.ts";
 
 /** A login at a server, with all that a refresh needs: tokens never go to a place that was not known then. */
@@ -105,15 +105,8 @@ export class Logins {
   async #change(change: (all: readonly Login[]) => readonly Login[]): Promise<void> {
     await this.#locked(this.#file, async () => {
       const logins = change(await this.all());
-      const temporary = `${this.#file}.${randomUUID()}.tmp`;
-      try {
-        const text = `${JSON.stringify({ version: VERSION, logins }, null, 2)}\n`;
-        await writeFile(temporary, text, { mode: 0o600, flush: true });
-        await rename(temporary, this.#file);
-      } catch (error) {
-        await rm(temporary, { force: true });
-        throw error;
-      }
+      const text = `${JSON.stringify({ version: VERSION, logins }, null, 2)}\n`;
+      await replaceFile(this.#file, text, { mode: 0o600 });
     });
   }
 

@@ -1,10 +1,10 @@
-import { randomUUID } from "node:crypto";
-import { mkdir, open, realpath, rename, rm } from "node:fs/promises";
+import { mkdir, realpath } from "node:fs/promises";
 import { dirname } from "node:path";
 
 import { isRepriseError, RepriseError } from "../../core/errors.ts";
 import { oneLine } from "../../core/text/terminal-text.ts";
 import { withFileLock } from "../../store/file-lock.ts";
+import { replaceFile } from "../../workspace/files/replace-file.ts";
 import { type ConfigEdit, editText } from "./edit-text.ts";
 import { checkUserConfig, loadUserConfig } from "./load-config.ts";
 import { type ConfigText, MARK, MAX_CONFIG_BYTES, readConfigText } from "./read-text.ts";
@@ -61,25 +61,11 @@ async function replace(file: string, text: string, before: ConfigText | null): P
       `The config file would be larger than ${MAX_CONFIG_BYTES / 1024} KiB. Remove what is not used any more.`,
     );
   }
-  // a link stays: what it leads to is replaced
-  const target = before === null ? file : await realpath(file);
-  const temporary = `${target}.${randomUUID()}.tmp`;
-  try {
-    await using handle = await open(temporary, "wx", 0o600);
-    await handle.writeFile(content);
-    if (before !== null) {
-      const { uid, gid, mode } = before;
-      const made = await handle.stat();
-      if (made.uid !== uid || made.gid !== gid) {
-        await handle.chown(uid, gid);
-      }
-      await handle.chmod(mode);
-    }
-    await handle.sync();
-    await rename(temporary, target);
-  } catch (cause) {
-    await rm(temporary, { force: true });
-    throw cause;
+  if (before === null) {
+    await replaceFile(file, content, { mode: 0o600 });
+  } else {
+    // a link stays: what it leads to is replaced
+    await replaceFile(await realpath(file), content, { mode: before.mode, owner: before });
   }
 }
 

@@ -1,7 +1,8 @@
-import { createHash, randomUUID } from "node:crypto";
-import { mkdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
+import { createHash } from "node:crypto";
+import { mkdir, readFile, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 
+import { replaceFile } from "../../workspace/files/replace-file.ts";
 import { isRecord, type ListedModel, readListed } from "./ask-list.ts";
 
 /** A list is asked for again after an hour. */
@@ -67,17 +68,15 @@ export function freshList(
   return list?.address === hashOf(url) && age >= 0 && age < FRESH_MS ? list.models : null;
 }
 
-/** Replaces the file at once. What cannot be kept is asked for again: nothing fails. */
+/** Replaces the file all at once. Nothing fails by it. */
 export async function keepLists(file: string | null, lists: KeptLists): Promise<void> {
   if (file === null) {
     return;
   }
-  const temporary = `${file}.${randomUUID()}.tmp`;
   try {
     await mkdir(dirname(file), { recursive: true, mode: 0o700 });
-    await writeFile(temporary, JSON.stringify(lists), { mode: 0o600 });
-    await rename(temporary, file);
+    await replaceFile(file, JSON.stringify(lists), { mode: 0o600 });
   } catch {
-    await rm(temporary, { force: true }).catch(() => undefined);
+    // the providers are asked again
   }
 }

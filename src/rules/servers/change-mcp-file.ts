@@ -1,14 +1,13 @@
-import { randomUUID } from "node:crypto";
-import { mkdir, open, realpath, rename, rm, stat } from "node:fs/promises";
+import { mkdir, realpath, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 
 import { applyEdits, modify } from "jsonc-parser";
 
 import { isRepriseError, RepriseError } from "../../core/errors.ts";
 import { withFileLock } from "../../store/file-lock.ts";
-import { readStart } from "../personas/text-file.ts";
+import { replaceFile } from "../../workspace/files/replace-file.ts";
 import { foreignServers } from "./foreign-servers.ts";
-import { MAX_MCP_FILE_BYTES, MCP_FILE_PROBLEMS } from "./mcp-file.ts";
+import { MAX_MCP_FILE_BYTES, readMcpText } from "./mcp-file.ts";
 import { MCP_FILE } from "./server.ts";
 
 export interface McpFileChange {
@@ -42,8 +41,12 @@ export async function changeMcpFile(change: McpFileChange): Promise<void> {
     await withFileLock(
       { file: lock, onLongWait: () => {}, timeoutMs: LOCK_TIMEOUT_MS },
       async () => {
-        const before = await readText(folder);
-        const names = namesIn(before ?? NEW);
+        const before = await readMcpText(folder);
+        if (before !== null && "problem" in before) {
+          throw refused(`${MCP_FILE} cannot be changed: ${before.problem}.`);
+        }
+        const text = before?.text ?? NEW;
+        const names = namesIn(text);
         if (server !== null && names.includes(name)) {
           throw refused(
             `There is a server of this name in ${MCP_FILE}. Remove it first, or choose another name.`,
@@ -56,7 +59,7 @@ export async function changeMcpFile(change: McpFileChange): Promise<void> {
               : `There is no server of this name in ${MCP_FILE} of this folder.`,
           );
         }
-        const after = edited(before ?? NEW, name, server);
+        const after = edited(text, name, server);
         if (Buffer.byteLength(after) > MAX_MCP_FILE_BYTES) {
           throw refused(`${MCP_FILE} would be larger than 256 KiB. Remove what is not used.`);
         }
@@ -71,22 +74,6 @@ export async function changeMcpFile(change: McpFileChange): Promise<void> {
           cause,
         );
   }
-}
-
-async function readText(folder: string): Promise<string | null> {
-  const start = await readStart({
-    path: join(folder, MCP_FILE),
-    within: folder,
-    maxBytes: MAX_MCP_FILE_BYTES,
-  });
-  if (start === "missing") {
-    return null;
-  }
-  if (typeof start === "string" || start.cut) {
-    const why = typeof start === "string" ? MCP_FILE_PROBLEMS[start] : "it is larger than 256 KiB";
-    throw refused(`${MCP_FILE} cannot be changed: ${why}.`);
-  }
-  return start.bytes.toString("utf8");
 }
 
 /** Names of the servers that a text has; none without `mcpServers`. */
@@ -120,18 +107,13 @@ function edited(text: string, name: string, server: McpFileChange["server"]): st
 }
 
 async function replace(file: string, text: string, isNew: boolean): Promise<void> {
-  // a link within the folder stays
-  const target = isNew ? file : await realpath(file);
-  const temporary = `${target}.${randomUUID()}.tmp`;
-  try {
-    const mode = isNew ? 0o644 : (await stat(target)).mode & 0o777;
-    await using handle = await open(temporary, "wx", mode);
-    await handle.writeFile(text);
-    await handle.sync();
-    await rename(temporary, target);
-  } catch (cause) {
-    await rm(temporary, { force: true });
-    throw cause;
+  if (isNew) {
+    await replaceFile(file, text, { mode: 0o644 });
+  } else {
+    // a link within the folder stays
+    const target = await realpath(file);
+    const { mode, uid, gid } = await stat(target);
+    await replaceFile(target, text, { mode: mode & 0o777, owner: { uid, gid } });
   }
 }
 

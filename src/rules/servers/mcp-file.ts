@@ -12,31 +12,45 @@ const MAX_PROBLEMS = 5;
 const NONE: ForeignServers = { entries: {}, problems: [] };
 
 /** Why a file is not used, as the end of a sentence. */
-export const MCP_FILE_PROBLEMS: Readonly<Record<Exclude<Unusable, "missing">, string>> = {
+const PROBLEMS: Readonly<Record<Exclude<Unusable, "missing">, string>> = {
   not_a_file: "it is not a file",
   outside: "it leads out of the folder",
   unreadable: "it cannot be read",
 };
 
-/**
- * Reads the servers that `.mcp.json` of a folder names, trusted or not: nothing of them acts. What cannot be used is
- * left out, with sentences for a person. Never throws.
- */
-export async function readMcpFile(folder: string): Promise<ForeignServers> {
+/** Returns the text of `.mcp.json` of a folder, or why it is not used, as the end of a sentence; null if there is none. */
+export async function readMcpText(
+  folder: string,
+): Promise<{ readonly text: string } | { readonly problem: string } | null> {
   const start = await readStart({
     path: join(folder, MCP_FILE),
     within: folder,
     maxBytes: MAX_MCP_FILE_BYTES,
   });
   if (start === "missing") {
+    return null;
+  }
+  if (typeof start === "string") {
+    return { problem: PROBLEMS[start] };
+  }
+  return start.cut
+    ? { problem: "it is larger than 256 KiB" }
+    : { text: start.bytes.toString("utf8") };
+}
+
+/**
+ * Reads the servers that `.mcp.json` of a folder names, trusted or not: nothing of them acts. What cannot be used is
+ * left out, with sentences for a person. Never throws.
+ */
+export async function readMcpFile(folder: string): Promise<ForeignServers> {
+  const read = await readMcpText(folder);
+  if (read === null) {
     return NONE;
   }
-  if (typeof start === "string" || start.cut) {
-    return unused(
-      typeof start === "string" ? MCP_FILE_PROBLEMS[start] : "it is larger than 256 KiB",
-    );
+  if ("problem" in read) {
+    return unused(read.problem);
   }
-  const servers = serversIn(start.bytes.toString("utf8").replace(/^\u{FEFF}/u, ""));
+  const servers = serversIn(read.text.replace(/^\u{FEFF}/u, ""));
   if (typeof servers === "string") {
     return unused(servers);
   }

@@ -1,11 +1,11 @@
-import { randomUUID } from "node:crypto";
-import { mkdir, open, rename, rm } from "node:fs/promises";
+import { mkdir, open } from "node:fs/promises";
 import { constants } from "node:fs";
 import { userInfo } from "node:os";
 import { dirname } from "node:path";
 
 import { isRepriseError, RepriseError, systemCode } from "../../core/errors.ts";
 import { withFileLock } from "../../store/file-lock.ts";
+import { replaceFile } from "../../workspace/files/replace-file.ts";
 
 /** Decision of the user about one project. */
 export interface Decision {
@@ -124,20 +124,7 @@ async function replace(file: string, folders: readonly Decision[]): Promise<void
       "The decision on trust cannot be stored: the file is full. Remove old ones with `reprise trust remove`.",
     );
   }
-  const temporary = `${file}.${randomUUID()}.tmp`;
-  try {
-    const handle = await open(temporary, "wx", 0o600);
-    try {
-      await handle.writeFile(text);
-      await handle.sync();
-    } finally {
-      await handle.close();
-    }
-    await rename(temporary, file);
-  } catch (cause) {
-    await rm(temporary, { force: true });
-    throw cause;
-  }
+  await replaceFile(file, text, { mode: 0o600 });
 }
 
 function notKept(cause: unknown): RepriseError {

@@ -1,10 +1,10 @@
-import { randomUUID } from "node:crypto";
-import { chmod, mkdir, open, rename, rm, stat } from "node:fs/promises";
+import { chmod, mkdir, rm, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 
 import { RepriseError } from "../../../core/errors.ts";
 import type { ConfigEdit } from "../../../rules/config/edit-text.ts";
 import { changeConfig, type ConfigPlace } from "../../../rules/config/write-config.ts";
+import { replaceFile } from "../../../workspace/files/replace-file.ts";
 import type { Candidate, GivenKey } from "./candidate.ts";
 
 /**
@@ -69,18 +69,11 @@ export function underHome(path: string, home: string): string {
 /** Writes a file that only its user can read, in a folder that only its user can enter; all at once. */
 async function writeKey(path: string, key: string): Promise<void> {
   const folder = dirname(path);
-  const fresh = `${path}.${randomUUID()}.new`;
   try {
     await mkdir(folder, { recursive: true, mode: 0o700 });
     await chmod(folder, 0o700);
-    {
-      await using file = await open(fresh, "wx", 0o600);
-      await file.writeFile(`${key}\n`);
-      await file.sync();
-    }
-    await rename(fresh, path);
+    await replaceFile(path, `${key}\n`, { mode: 0o600 });
   } catch (cause) {
-    await rm(fresh, { force: true }).catch(() => undefined);
     throw new RepriseError(
       "file_unwritable",
       "The key could not be kept in the folder `keys` beside your config. Check who may write that folder.",
