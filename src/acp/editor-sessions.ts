@@ -199,8 +199,9 @@ export class EditorSessions {
     this.#open.clear();
   }
 
-  /** Closes the database, after `stop`. Idempotent. */
+  /** Closes the database, after `stop`, with what requests have opened since. Idempotent. */
   async end(): Promise<void> {
+    await this.stop();
     await this.#context?.catch(() => null);
     await this.#closers.disposeAsync();
   }
