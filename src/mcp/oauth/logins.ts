@@ -3,7 +3,7 @@ import { mkdir, open } from "node:fs/promises";
 import { userInfo } from "node:os";
 import { dirname, join } from "node:path";
 
-import { systemCode } from "../../core/errors.ts";
+import { RepriseError, systemCode } from "../../core/errors.ts";
 import type { Secret } from "../../core/secrets.ts";
 import { withFileLock } from "../../store/file-lock.ts";
 import { replaceFile } from "../../workspace/files/replace-file.ts";
@@ -53,6 +53,9 @@ export function secretsOfLogin(login: Login): readonly Secret[] {
   );
 }
 
+const NOT_KEPT =
+  "Logins cannot be kept in the folder reprise/mcp of XDG_STATE_HOME or ~/.local/state. Check who may write it, and whether the disk is full.";
+
 /** The logins of a user, in one file (0600) of the folder that keeps what is known of servers. */
 export class Logins {
   readonly #file: string;
@@ -71,7 +74,7 @@ export class Logins {
     return (await this.all()).filter((login) => login.server === server);
   }
 
-  /** Replaces the login of its place, all at once. Rejects if it cannot be kept. */
+  /** Replaces the login of its place, all at once. Error codes: `file_unwritable`. */
   async keep(login: Login): Promise<void> {
     await this.#change((all) => [...all.filter((each) => !isOf(each, login)), login]);
   }
@@ -86,7 +89,7 @@ export class Logins {
     }
   }
 
-  /** Forgets the logins at servers of this name, and returns them. */
+  /** Forgets the logins at servers of this name, and returns them. Error codes: `file_unwritable`. */
   async forget(server: string): Promise<readonly Login[]> {
     const found = await this.named(server);
     if (found.length > 0) {
@@ -103,11 +106,15 @@ export class Logins {
   }
 
   async #change(change: (all: readonly Login[]) => readonly Login[]): Promise<void> {
-    await this.#locked(this.#file, async () => {
-      const logins = change(await this.all());
-      const text = `${JSON.stringify({ version: VERSION, logins }, null, 2)}\n`;
-      await replaceFile(this.#file, text, { mode: 0o600 });
-    });
+    try {
+      await this.#locked(this.#file, async () => {
+        const logins = change(await this.all());
+        const text = `${JSON.stringify({ version: VERSION, logins }, null, 2)}\n`;
+        await replaceFile(this.#file, text, { mode: 0o600 });
+      });
+    } catch (cause) {
+      throw new RepriseError("file_unwritable", NOT_KEPT, { cause });
+    }
   }
 
   async #locked<Output>(file: string, work: () => Promise<Output>): Promise<Output> {

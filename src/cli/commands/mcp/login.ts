@@ -1,6 +1,7 @@
 import { createInterface, type Interface } from "node:readline";
 
 import { oneLine } from "../../../core/text/terminal-text.ts";
+import type { Login } from "../../../mcp/oauth/logins.ts";
 import { mcpFolderPath } from "../../process/config.ts";
 import { type CliContext, note, noticeLine, printLine } from "../../process/context.ts";
 import { onSignals } from "../../process/signals.ts";
@@ -15,7 +16,10 @@ export interface LogInOptions {
 /** Time that a person has to log in. */
 const TIMEOUT_MS = 10 * 60_000;
 
-/** Logs in at a server. Ends with 1 if it fails, or after Ctrl-C. Error codes: `invalid_usage`, `config_invalid`. */
+/**
+ * Logs in at a server. Ends with 1 if it fails, or after Ctrl-C. Error codes: `invalid_usage`, `config_invalid`,
+ * `file_unwritable`.
+ */
 export async function logIn(
   cli: CliContext,
   name: string,
@@ -81,7 +85,7 @@ export async function logIn(
         }
       },
     });
-    await logins.keep(login);
+    await keepOrRevoke(logins, login);
     printLine(cli, `logged in  ${oneLine(name)}`);
   } catch (error) {
     if (!(error instanceof LoginError)) {
@@ -96,6 +100,20 @@ export async function logIn(
   } finally {
     clearTimeout(late);
     stopListening();
+  }
+}
+
+/** A login that cannot be kept would count at its server until it expires. */
+async function keepOrRevoke(
+  logins: { keep(login: Login): Promise<void> },
+  login: Login,
+): Promise<void> {
+  try {
+    await logins.keep(login);
+  } catch (error) {
+    const { revoke } = await import("../../../mcp/oauth/revoke.ts");
+    await revoke(login);
+    throw error;
   }
 }
 
@@ -132,7 +150,7 @@ async function openInBrowser(cli: CliContext, address: string): Promise<void> {
   child.unref();
 }
 
-/** Error codes: `invalid_usage`. */
+/** Error codes: `invalid_usage`, `file_unwritable`. */
 export async function logOut(cli: CliContext, name: string): Promise<void> {
   const folder = mcpFolderPath(cli);
   const { Logins } = await import("../../../mcp/oauth/logins.ts");
