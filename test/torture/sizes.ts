@@ -772,8 +772,12 @@ export const ONLY_TORTURE = {
     files: ["test/mcp-serve/stdio.test.ts", "test/mcp-serve/hostile.test.ts"],
   },
   editors: {
-    what: "A session that an editor and a terminal or a service use at once",
-    files: ["test/acp/elsewhere.test.ts"],
+    what: "A session that two editors, or an editor and a terminal or a service, use at once",
+    files: ["test/acp/elsewhere.test.ts", "test/acp/two-editors.test.ts"],
+  },
+  "mcp-full-disk": {
+    what: "Logins and lists of MCP servers, and prompts of an editor, on a disk that is full (needs the right to mount a tmpfs)",
+    files: ["test/cli/mcp-full-disk.test.ts"],
   },
   "hostile-fields": {
     what: "Every field that a terminal may show, with text that a terminal would act on",
