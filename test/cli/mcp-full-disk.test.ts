@@ -107,4 +107,38 @@ describe.skipIf(!mayMount())("a disk that is full (needs the right to mount a tm
     ]);
     expect((await home.call(["sessions", "verify", sessionId])).code).toBe(0);
   });
+
+  it("[ACP-93] a disk that fills while the model answers fails the prompt, which continues once there is space", async () => {
+    const disk = smallDisk("4m");
+    const server = await startModelServer({
+      answer: (_, at) => {
+        if (at === 1) {
+          fill(disk);
+        }
+        return { content: at === 1 ? "long ".repeat(60_000) : `answer ${at}` };
+      },
+    });
+    const env = { ...server.env("openai"), REPRISE_MODEL: "openai:test" };
+    const home = homeWith({}, { ...env, REPRISE_DATABASE: join(disk, "reprise.db") });
+    const editor = await startEditor(home);
+    const sessionId = await editor.begin();
+    await editor.prompt(sessionId, "first");
+    await expect(editor.prompt(sessionId, "second")).rejects.toMatchObject({
+      message: expect.stringContaining("The disk is full"),
+      data: { code: "database_full" },
+    });
+    makeRoom(disk);
+    const other = await startEditor(home);
+    await other.request("session/load", { sessionId, cwd: home.project, mcpServers: [] });
+    const stored = ["user: first", "agent: answer 0", "user: second"];
+    expect(other.transcript()).toEqual(stored);
+    // another process would wait until the lease, which could not be given back, expires (LEASE-4)
+    expect(await editor.prompt(sessionId, "/continue")).toMatchObject({ stopReason: "end_turn" });
+    const whole = [...stored, "agent: answer 2"];
+    await expect.poll(() => other.transcript()).toEqual(whole);
+    const third = await startEditor(home);
+    await third.request("session/load", { sessionId, cwd: home.project, mcpServers: [] });
+    expect(third.transcript()).toEqual(whole);
+    expect((await home.call(["sessions", "verify", sessionId])).code).toBe(0);
+  });
 });
