@@ -1,8 +1,9 @@
 import { createHash } from "node:crypto";
-import { mkdir, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { mkdir, readFile, rm, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 
 import { isGone, type LeaseOwner, thisProcess } from "../../store/records/leases/this-process.ts";
+import { replaceFile } from "../../workspace/files/replace-file.ts";
 
 /** Bytes of the file: a larger one was not written here. */
 const MAX_BYTES = 4096;
@@ -32,11 +33,9 @@ export async function recordPage(
   const record: PageRecord = { page, owner };
   try {
     await mkdir(dirname(file), { recursive: true, mode: 0o700 });
-    // another one's file may have other rights, or be a link
-    await rm(file, { force: true });
-    await writeFile(file, JSON.stringify(record), { mode: 0o600, flag: "wx" });
+    await replaceFile(file, JSON.stringify(record), { mode: 0o600 });
   } catch {
-    // another service was faster, or the folder cannot be written
+    // the folder cannot be written
   }
   return async () => {
     const found = await read(file);
