@@ -39,8 +39,8 @@ const writing = (index: number): ModelAnswer =>
 /** Text that arrives for ten minutes, if nobody stops it. */
 const LONG = { answer: (): ModelAnswer => ({ content: "word ".repeat(6000) }), latencyMs: 20 };
 
-/** What was said in a session: hints of the program may follow its loading at once. */
-const saidIn = (editor: Editor): readonly string[] =>
+/** Messages and calls of a session: hints of the program may follow its loading at once. */
+const storedIn = (editor: Editor): readonly string[] =>
   editor.transcript().filter((line) => !line.startsWith("thought: "));
 
 describe("an editor and others on one session", () => {
@@ -204,7 +204,7 @@ describe("an editor and others on one session", () => {
       expect(first.running.stderr()).toBe("");
       const second = await startEditor(home);
       await second.request("session/load", { sessionId, cwd: home.project, mcpServers: [] });
-      expect(saidIn(second)).toEqual(
+      expect(storedIn(second)).toEqual(
         how === "SIGKILL" ? ["user: long"] : ["user: long", expect.stringMatching(/^agent: w/)],
       );
       if (how === "SIGKILL") {
@@ -244,7 +244,7 @@ it("[ACP-51] [ACP-20] shows a call that was killed as failed, and continues afte
   await first.running.stop("SIGKILL");
   const second = await startEditor(home, { onPermission: () => "skip" });
   await second.request("session/load", { sessionId, cwd: home.project, mcpServers: [] });
-  expect(saidIn(second)).toEqual([
+  expect(storedIn(second)).toEqual([
     "user: run",
     expect.stringMatching(/^call: run_command /),
     "failed: r",
