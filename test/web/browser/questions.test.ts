@@ -58,8 +58,10 @@ const stateOf = async (client: Client, id: string): Promise<(string | null)[]> =
 const yesOf = (page: Page, n = 0) =>
   page.locator(".question").nth(n).locator(".choices button", { hasText: "allow once" });
 
-/** Waits until the answers of a question count, but for those that need its end in view. */
+/** Waits until the answers of a question count at its present place, but for those that need its end in view. */
 async function waitUntilArmed(page: Page, n = 0): Promise<void> {
+  // the page knows a frame later that a question has moved
+  await nextFrames(page);
   await page
     .locator(".question")
     .nth(n)

@@ -1,6 +1,6 @@
 import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
-import { useEffect, useId, useRef } from "preact/hooks";
+import { useId, useLayoutEffect, useRef } from "preact/hooks";
 
 import { isHarmlessChoice, type QuestionInfo } from "../../../src/entries/client.ts";
 import { Button } from "../../parts/Button.tsx";
@@ -37,7 +37,8 @@ export function Choices({ choices, isBusy, seen, isWhole, onAnswer }: ChoicesPro
   const counts = (choice: Choice): boolean => mayChoose(choice) && isArmedNow();
   const longer = choices.filter(isLongerChoice);
   const shown = choices.filter((choice) => !isLongerChoice(choice));
-  useEffect(() =>
+  // at once: a key that comes right after the buttons were drawn has to find the same
+  useLayoutEffect(() =>
     onAnswerKey(element, (key) => {
       const chosen = shown.find((choice) => keyOfChoice(choice, shown) === key);
       if (chosen !== undefined && !isBusy && isArmed && counts(chosen)) {
