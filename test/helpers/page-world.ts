@@ -123,6 +123,8 @@ export const composerOf = (page: Page) => page.getByLabel("Message to the agent"
 /** Sends a message by keyboard. */
 export async function say(page: Page, words: string): Promise<void> {
   await composerOf(page).fill(words);
+  // one message is sent at a time: the answer to the last one may come after what the agent says to it
+  await page.locator(".composer button[type=submit]:enabled").waitFor();
   await page.keyboard.press("Enter");
 }
 
