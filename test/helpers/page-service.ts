@@ -2,6 +2,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 import { type Client, createClient } from "../../src/client/client.ts";
+import { freePort } from "./free-port.ts";
 import type { Running } from "./process.ts";
 import type { Home } from "./reprise.ts";
 
@@ -29,11 +30,13 @@ interface PageServiceOptions {
 /** Starts `reprise serve` with its page. */
 export async function startPageService(
   home: Home,
-  { folder, token = PAGE_TOKEN, port = "0", isShared = false }: PageServiceOptions,
+  { folder, token = PAGE_TOKEN, port, isShared = false }: PageServiceOptions,
 ): Promise<PageService> {
   const file = join(home.home, "read-token");
   writeFileSync(file, READ_TOKEN, { mode: 0o600 });
-  const args = ["serve", "--port", port, "--repos", folder, "--read-token-file", file];
+  // one at which it can be started again
+  const at = port ?? String(await freePort());
+  const args = ["serve", "--port", at, "--repos", folder, "--read-token-file", file];
   const service = home.start(args, {
     isShared,
     env: token === null ? {} : { REPRISE_TOKEN: token },

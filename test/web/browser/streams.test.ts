@@ -5,6 +5,7 @@ import { RepriseError } from "../../../src/core/errors.ts";
 import { type RunningServer, startServer } from "../../../src/http/serve.ts";
 import type { Store } from "../../../src/store/store.ts";
 import { createDatabase } from "../../helpers/database.ts";
+import { freePort } from "../../helpers/free-port.ts";
 import { openStoreAt } from "../../helpers/open-store.ts";
 import { builtPage, HAS_NO_BROWSER, openPages } from "../../helpers/page.ts";
 
@@ -47,7 +48,7 @@ async function startService(token?: string) {
       token,
       log: () => undefined,
     });
-  let server = await start(0);
+  let server = await start(await freePort());
   const { url } = server;
   stack.defer(() => server.close());
   const login: Record<string, string> =
