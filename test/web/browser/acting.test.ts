@@ -196,6 +196,8 @@ describe.skipIf(HAS_NO_BROWSER)("what a person does in the page of a session", (
       await answerWith(page, "allow once");
       await expect.poll(async () => (await world.client.getExchange(id, n + 1)).state).toBe("done");
       expect(readFileSync(join(world.project, `${n}.txt`), "utf8")).toMatch(/the last line\n$/);
+      // the next one would be taken for this one
+      await page.locator(".question").waitFor({ state: "detached" });
     }
     world.expectNoProblems();
   });
@@ -361,8 +363,10 @@ describe.skipIf(HAS_NO_BROWSER)("what a person does in the page of a session", (
       await page.keyboard.press("Enter");
       await expect.poll(() => composer(page).inputValue()).toBe("");
       await page.getByText("You said: kept over a reload").waitFor();
-      const messages = await world.client.listMessages(id);
-      expect(messages.messages.map(({ role }) => role)).toEqual(["user", "assistant"]);
+      // an answer is shown before it is stored
+      await expect
+        .poll(async () => (await world.client.listMessages(id)).messages.map(({ role }) => role))
+        .toEqual(["user", "assistant"]);
     },
   );
 
@@ -379,6 +383,9 @@ describe.skipIf(HAS_NO_BROWSER)("what a person does in the page of a session", (
       await page.getByLabel("Model", { exact: true }).fill(model);
     };
     const context = page.getByRole("combobox", { name: "Conversation" });
+    // the model of a session is not changed while an exchange runs, which shows its answer before it ends
+    const ended = (n: number, state: string) =>
+      expect.poll(async () => (await world.client.getExchange(id, n)).state).toBe(state);
     await say(page, "count");
     await page.getByText("Messages of a person: 1").waitFor();
     await say(page, "stall");
@@ -388,12 +395,13 @@ describe.skipIf(HAS_NO_BROWSER)("what a person does in the page of a session", (
     await page.locator("dialog").getByText("An exchange is running in this session").waitFor();
     expect((await world.client.getSession(id)).model).not.toBe("openai:other");
     await world.client.stopExchange(id, 2);
-    await expect.poll(async () => (await world.client.getExchange(id, 2)).state).toBe("stopped");
+    await ended(2, "stopped");
     await keepPicture(page, "another-model");
     await button(page, "Save").click();
     await page.locator("dialog").waitFor({ state: "detached" });
     await say(page, "count");
     await page.getByText("Messages of a person: 3").waitFor();
+    await ended(3, "done");
     expect((await world.client.getSession(id)).model).toBe("openai:other");
     await switchTo("openai:third");
     await context.selectOption("fresh");
@@ -401,6 +409,7 @@ describe.skipIf(HAS_NO_BROWSER)("what a person does in the page of a session", (
     await page.locator("dialog").waitFor({ state: "detached" });
     await say(page, "count");
     await expect.poll(() => page.getByText("Messages of a person: 1").count()).toBe(2);
+    await ended(4, "done");
     // a persona begins without it
     await switchTo("openai:fourth");
     await context.waitFor();
