@@ -97,7 +97,7 @@ describe.skipIf(HAS_NO_BROWSER)("the page of plans (needs Chromium)", () => {
     await image.waitFor();
     expect(await image.getAttribute("src")).toMatch(/^blob:/);
     const width = async (): Promise<number> => (await image.boundingBox())?.width ?? 0;
-    const fitted = await width();
+    const fitted = await settled(width);
     expect(fitted).toBeGreaterThan(0);
     await page.getByRole("button", { name: "Larger" }).click();
     expect(await width()).toBeGreaterThan(fitted);

@@ -1,3 +1,5 @@
+import { isDeepStrictEqual } from "node:util";
+
 import { AIMessage } from "@langchain/core/messages";
 import type { Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
@@ -307,7 +309,14 @@ describe.skipIf(HAS_NO_BROWSER)("the page of a session", () => {
     await rowAt(page, 1).waitFor();
     await expect.poll(async () => (await placesInView(page))["1"]).toBeGreaterThan(0);
     // what is in view stays while messages arrive, and a button counts them
-    const before = await placesInView(page);
+    let before = {};
+    await expect
+      .poll(async () => {
+        const last = before;
+        before = await placesInView(page);
+        return isDeepStrictEqual(last, before);
+      })
+      .toBe(true);
     await world.service.post(long, "A new message");
     await page.getByRole("button", { name: "1 new message" }).waitFor();
     expect(await placesInView(page)).toEqual(before);
