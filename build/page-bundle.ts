@@ -9,12 +9,17 @@ import { type OutputChunk, rolldown, type RolldownOutput } from "rolldown";
 /** Bytes with gzip that a first visit may load, script and style together. */
 const MAX_FIRST_VISIT = 60_000;
 
-/** Pages that a visit can begin with, by the source of each. */
-const FIRST_PAGES = ["web/main.tsx", "web/session/Session.tsx"];
+const ENTRY = "web/main.tsx";
+
+/** Documents, with the page that a visit of each begins with, and its name as a file of scripts. */
+const DOCUMENTS = [
+  { file: "index.html", page: "web/list/List.tsx", name: "list" },
+  { file: "session.html", page: "web/session/Session.tsx", name: "session" },
+] as const;
 
 /**
- * Makes the web page: `index.html`, and in `assets/` the scripts and the style under names that hold a digest of their
- * content, each also compressed. The service fills in `{base}` of `index.html`.
+ * Makes the web page: its documents, and in `assets/` the scripts and the style under names that hold a digest of their
+ * content, each also compressed. The service fills in `{base}` of a document.
  *
  * Throws if the bundler warns, or if a first visit would load more than `max` bytes.
  */
@@ -38,16 +43,18 @@ export async function buildPage(
     const params = { [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length };
     writeFileSync(join(folder, `${name}.br`), brotliCompressSync(bytes, { params }));
   }
-  const entry = chunks.find(({ isEntry }) => isEntry);
   const template = readFileSync(join(root, "web/index.html"), "utf8");
-  const tags = [
-    `<link rel="stylesheet" href="{base}${styleName}" />`,
-    ...reached(chunks, entry === undefined ? [] : [entry])
-      .slice(1)
-      .map((name) => `<link rel="modulepreload" href="{base}${name}" />`),
-    `<script type="module" src="{base}${entry?.fileName}"></script>`,
-  ];
-  writeFileSync(join(folder, "index.html"), template.replace("{assets}", tags.join("\n    ")));
+  for (const { file, page } of DOCUMENTS) {
+    const tags = [
+      `<link rel="stylesheet" href="{base}${styleName}" />`,
+      ...scriptsOf(chunks, page).map((name, index) =>
+        index === 0
+          ? `<script type="module" src="{base}${name}"></script>`
+          : `<link rel="modulepreload" href="{base}${name}" />`,
+      ),
+    ];
+    writeFileSync(join(folder, file), template.replace("{assets}", tags.join("\n    ")));
+  }
   return output;
 }
 
@@ -55,7 +62,7 @@ async function bundleScripts(root: string): Promise<RolldownOutput> {
   const warnings: string[] = [];
   const bundled = await rolldown({
     cwd: root,
-    input: { page: "web/main.tsx" },
+    input: { page: ENTRY },
     platform: "browser",
     // not a warning that the machine is slow
     checks: { bundlerTimings: false },
@@ -72,10 +79,8 @@ async function bundleScripts(root: string): Promise<RolldownOutput> {
     minify: true,
     entryFileNames: "assets/[name]-[hash].js",
     chunkFileNames: "assets/[name]-[hash].js",
-    // one file for what every page needs: without it, each module that several pages share would be one
-    codeSplitting: {
-      groups: [{ name: neededAtOnce(join(root, "web/main.tsx")), debugName: "first" }],
-    },
+    // one file for what every page needs, and one for each first page: else each module that several share would be one
+    codeSplitting: { groups: [{ name: groupsOf(root), debugName: "first pages" }] },
     comments: false,
   });
   await bundled.close();
@@ -85,20 +90,35 @@ async function bundleScripts(root: string): Promise<RolldownOutput> {
   return output;
 }
 
-/** Makes what names the file of the modules that the entry imports, and of those that they import; null for others. */
-function neededAtOnce(entry: string): (id: string, source: ModuleSource) => string | null {
-  let needed: Set<string> | null = null;
+/** Makes what names the file of a module that a first visit needs; null for others. */
+function groupsOf(root: string): (id: string, source: ModuleSource) => string | null {
+  let names: Map<string, string> | null = null;
   return (id, source) => {
-    if (needed === null) {
-      needed = new Set([entry]);
-      for (const each of needed) {
-        for (const imported of source.getModuleInfo(each)?.importedIds ?? []) {
-          needed.add(imported);
+    if (names === null) {
+      names = new Map();
+      for (const { page, name } of DOCUMENTS) {
+        for (const each of neededAtOnce(join(root, page), source)) {
+          // what several first pages need, each visit needs
+          names.set(each, names.has(each) ? "first" : name);
         }
       }
+      for (const each of neededAtOnce(join(root, ENTRY), source)) {
+        names.set(each, "first");
+      }
     }
-    return needed.has(id) ? "first" : null;
+    return names.get(id) ?? null;
   };
+}
+
+/** A module, with those that it imports at once, and those that they import. */
+function neededAtOnce(entry: string, source: ModuleSource): Set<string> {
+  const needed = new Set([entry]);
+  for (const each of needed) {
+    for (const imported of source.getModuleInfo(each)?.importedIds ?? []) {
+      needed.add(imported);
+    }
+  }
+  return needed;
 }
 
 /** A style that a part of the page imports, which is loaded with it: a module with its text. */
@@ -144,11 +164,8 @@ function checkFirstVisits(
   },
 ): void {
   const sizeOf = (name: string): number => gzipSync(assets.get(name) ?? "", { level: 9 }).length;
-  for (const page of FIRST_PAGES) {
-    const begun = chunks.filter(
-      ({ isEntry, facadeModuleId }) => isEntry || facadeModuleId?.endsWith(`/${page}`) === true,
-    );
-    const names = [...reached(chunks, begun), styleName];
+  for (const { page } of DOCUMENTS) {
+    const names = [...scriptsOf(chunks, page), styleName];
     const size = names.reduce((sum, name) => sum + sizeOf(name), 0);
     if (size > max) {
       throw new Error(
@@ -160,9 +177,13 @@ function checkFirstVisits(
   }
 }
 
-/** The files of chunks, with those that they import at once. */
-function reached(chunks: readonly OutputChunk[], from: readonly OutputChunk[]): string[] {
-  const names = new Set(from.map(({ fileName }) => fileName));
+/** The files of scripts that a visit of a page begins with; the first one has the entry in it, so its own file is not needed. */
+function scriptsOf(chunks: readonly OutputChunk[], page: string): string[] {
+  const of = (source: string): string[] =>
+    chunks
+      .filter(({ moduleIds }) => moduleIds.some((id) => id.endsWith(`/${source}`)))
+      .map(({ fileName }) => fileName);
+  const names = new Set([...of(ENTRY), ...of(page)]);
   for (const name of names) {
     for (const imported of chunks.find(({ fileName }) => fileName === name)?.imports ?? []) {
       names.add(imported);

@@ -4,7 +4,6 @@ import { useEffect, useRef } from "preact/hooks";
 
 import { Header } from "./Header.tsx";
 import { needsLogin, readWhoami, whoami } from "./api.ts";
-import { List } from "./list/List.tsx";
 import { showAttention } from "./parts/attention.ts";
 import { ConnectionNotice } from "./parts/ConnectionNotice.tsx";
 import { Guard } from "./parts/Guard.tsx";
@@ -14,6 +13,7 @@ import { type Route, route } from "./route.ts";
 import { isSearching, openSearch } from "./search/is-searching.ts";
 import { connection } from "./streams/streams.ts";
 
+const List = lazy(async () => (await import("./list/List.tsx")).List);
 const Session = lazy(async () => (await import("./session/Session.tsx")).Session);
 const Search = lazy(async () => (await import("./search/Search.tsx")).Search, null);
 const Plans = lazy(async () => (await import("./plans/Plans.tsx")).Plans);
@@ -21,6 +21,13 @@ const Service = lazy(async () => (await import("./service/Service.tsx")).Service
 const Costs = lazy(async () => (await import("./costs/Costs.tsx")).Costs);
 const LoginPage = lazy(async () => (await import("./login/LoginPage.tsx")).LoginPage);
 const Shared = lazy(async () => (await import("./shared/Shared.tsx")).Shared);
+
+/** Loads the page of an address, if a document of the service names its code: it is then shown with the first drawing. */
+export async function loadFirst({ page }: Route): Promise<void> {
+  const first = page === "list" ? List : page === "session" ? Session : null;
+  // without it, the page says what is wrong
+  await first?.load().catch(() => undefined);
+}
 
 /** The whole page: its head, what is wrong with the connection, and the page of the address. */
 export function App(): JSX.Element {

@@ -1,8 +1,9 @@
 import { render } from "preact";
 
-import { App } from "./App.tsx";
+import { App, loadFirst } from "./App.tsx";
 import { begin, hasCode } from "./login/take-code.ts";
 import { applyTheme } from "./parts/theme.ts";
+import { route } from "./route.ts";
 
 applyTheme();
 const isLoggingIn = hasCode();
@@ -17,7 +18,13 @@ addEventListener("hashchange", () => {
     void begin();
   }
 });
-const root = document.querySelector("#app");
-if (root !== null) {
-  render(<App />, root);
+void show();
+
+/** Does not hold up this module: the code of the first page imports what is in its file. */
+async function show(): Promise<void> {
+  await loadFirst(route.peek());
+  const root = document.querySelector("#app");
+  if (root !== null) {
+    render(<App />, root);
+  }
 }

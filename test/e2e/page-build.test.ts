@@ -34,8 +34,26 @@ it("[PAGE-30] the page is built the same again, and each of its files is there i
   expect(names.length).toBe(3 * plain.length);
 });
 
+it("[PAGE-220] a document names all that its page needs at once, in three files", async () => {
+  const folder = await builtPage();
+  const [list = [], session = []] = ["index.html", "session.html"].map((document) =>
+    [...readFileSync(join(folder, document), "utf8").matchAll(/\{base\}assets\/([^"]+)/g)].map(
+      ([, name = ""]) => name,
+    ),
+  );
+  expect([list.length, session.length]).toEqual([3, 3]);
+  expect(session).not.toEqual(list);
+  for (const named of [list, session]) {
+    for (const name of named.filter((each) => each.endsWith(".js"))) {
+      const code = readFileSync(join(folder, "assets", name), "utf8");
+      const imported = [...code.matchAll(/\b(?:from|import)\s*"\.\/([^"]+)"/g)].map(([, file]) => file);
+      expect(named).toEqual(expect.arrayContaining(imported));
+    }
+  }
+});
+
 it("[PAGE-30] a page that is too large is not built", async () => {
   await expect(buildPage(ROOT, temporaryFolder(), { max: 10_000 })).rejects.toThrow(
-    /^A first visit to web\/main\.tsx loads \d+ bytes with gzip, more than 10000: /,
+    /^A first visit to web\/list\/List\.tsx loads \d+ bytes with gzip, more than 10000: /,
   );
 });

@@ -2,6 +2,7 @@ import { useComputed, useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 import { useEffect, useMemo, useRef } from "preact/hooks";
 
+import { adoptStyle } from "../adopt-style.ts";
 import { client, whoami } from "../api.ts";
 import { pageTitle, waitingQuestions } from "../parts/attention.ts";
 import { Button } from "../parts/Button.tsx";
@@ -13,10 +14,13 @@ import { openSearch } from "../search/is-searching.ts";
 import { connection, followList } from "../streams/streams.ts";
 import { Filters } from "./Filters.tsx";
 import { filtersOf, hasFilter, stateOf } from "./filters.ts";
+import { style } from "./list.css";
 import { Rows } from "./Rows.tsx";
 import type { ListRow } from "./rows.ts";
 import { createListSource, type ListSource } from "./source.ts";
 import { usePlace } from "./use-place.ts";
+
+adoptStyle(style);
 
 const NewSession = lazy(async () => (await import("./NewSession.tsx")).NewSession);
 const SessionActions = lazy(async () => (await import("./SessionActions.tsx")).SessionActions);

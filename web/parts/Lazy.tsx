@@ -9,6 +9,9 @@ import { Notice } from "./Notice.tsx";
 
 type Load<Props> = () => Promise<ComponentType<Props>>;
 
+/** A component that can be loaded before it is shown: it then has no `meanwhile`. */
+export type LazyComponent<Props> = ComponentType<Props> & { readonly load: () => Promise<void> };
+
 /**
  * A component whose code is loaded when it is first shown. If the service does not have it any more, a newer
  * version runs there, and the reader is asked to reload; if it did not answer, the code is loaded once it does.
@@ -17,16 +20,18 @@ type Load<Props> = () => Promise<ComponentType<Props>>;
 export function lazy<Props extends object>(
   load: Load<Props>,
   meanwhile: JSX.Element | null = <p class="loading">Loading …</p>,
-): ComponentType<Props> {
+): LazyComponent<Props> {
   let loaded: ComponentType<Props> | null = null;
-  return function Lazy(props: Props): JSX.Element | null {
+  const loadOnce = async (): Promise<void> => {
+    loaded ??= await load();
+  };
+  const Lazy = (props: Props): JSX.Element | null => {
     const component = useSignal(loaded);
     const problem = useSignal<string | null>(null);
     const attempt = (): void => {
-      load().then(
-        (found) => {
-          loaded = found;
-          component.value = found;
+      loadOnce().then(
+        () => {
+          component.value = loaded;
         },
         async () => {
           problem.value = (await answers())
@@ -53,6 +58,7 @@ export function lazy<Props extends object>(
       </Notice>
     );
   };
+  return Object.assign(Lazy, { load: loadOnce });
 }
 
 async function answers(): Promise<boolean> {

@@ -6,13 +6,15 @@ import type { PublicPath } from "../guards/public-path.ts";
 import type { Page } from "./read-page.ts";
 
 export interface PageOptions {
-  /** Where the page was built: with `index.html` and `assets/`. */
+  /** Where the page was built: with `index.html`, `session.html` and `assets/`. */
   readonly folder: string;
   readonly publicPath: PublicPath;
 }
 
+const SESSION = "/sessions/:id";
+
 /** The addresses of the page; its script chooses what each shows. */
-const DOCUMENTS = ["/", "/sessions/:id", "/plans", "/service", "/costs", "/login", "/shared/:id"];
+const DOCUMENTS = ["/", SESSION, "/plans", "/service", "/costs", "/login", "/shared/:id"];
 
 /** Nothing but the service's own files; no text becomes a script, a style or, but sanitised, an element. */
 const CONTENT_SECURITY_POLICY = [
@@ -57,7 +59,7 @@ const notBuilt = (): RepriseError =>
   );
 
 /**
- * The web page: the same document at each of its addresses, and its assets. They hold no data and need no token.
+ * The web page: a document at each of its addresses, and its assets. They hold no data and need no token.
  * Nothing is read before the first request; then all of it is kept in memory.
  *
  * Error codes: `route_not_found` while the page is not built, and for an asset that it does not have.
@@ -92,10 +94,11 @@ export async function pageRoutes(
           if (found === null) {
             throw notBuilt();
           }
+          const html = url === SESSION ? found.sessionHtml : found.html;
           return reply
             .headers(DOCUMENT_HEADERS)
             .type("text/html; charset=utf-8")
-            .send(found.html.replaceAll("{base}", publicPath(request, "/")));
+            .send(html.replaceAll("{base}", publicPath(request, "/")));
         },
       });
     }

@@ -3,10 +3,11 @@ import { join } from "node:path";
 
 import { systemCode } from "../../core/errors.ts";
 
-/** The web page as it was built: its document, and what it loads by the names of the files in `assets/`. */
+/** The web page as it was built: its documents, and what they load by the names of the files in `assets/`. */
 export interface Page {
-  /** With `{base}` for the path under which the service is reached. */
+  /** The document with the code of the list, and that with the code of a session; `{base}` is the path of the service. */
   readonly html: string;
+  readonly sessionHtml: string;
   readonly assets: ReadonlyMap<string, Buffer>;
 }
 
@@ -17,12 +18,13 @@ export interface Page {
 export async function readPage(folder: string): Promise<Page | null> {
   try {
     const html = await readFile(join(folder, "index.html"), "utf8");
+    const sessionHtml = await readFile(join(folder, "session.html"), "utf8");
     const names = await readdir(join(folder, "assets"));
     const assets = new Map<string, Buffer>();
     for (const name of names) {
       assets.set(name, await readFile(join(folder, "assets", name)));
     }
-    return { html, assets };
+    return { html, sessionHtml, assets };
   } catch (error) {
     if (systemCode(error) === "ENOENT") {
       return null;
