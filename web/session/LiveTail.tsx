@@ -9,6 +9,8 @@ import type { LiveCall, SessionModel } from "./model.ts";
 /** After the last message and the answer that arrives: calls whose message is not stored yet, and what happens else. */
 export function LiveTail({ model }: { readonly model: SessionModel }): JSX.Element {
   const { calls = [] } = model.live.value ?? {};
+  // a message that is read may have them
+  void model.version.value;
   const early = calls.filter(
     ({ status, call_id }) => status === "running" && !isStored(model, call_id),
   );
