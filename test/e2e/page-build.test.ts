@@ -46,7 +46,9 @@ it("[PAGE-220] a document names all that its page needs at once, in three files"
   for (const named of [list, session]) {
     for (const name of named.filter((each) => each.endsWith(".js"))) {
       const code = readFileSync(join(folder, "assets", name), "utf8");
-      const imported = [...code.matchAll(/\b(?:from|import)\s*"\.\/([^"]+)"/g)].map(([, file]) => file);
+      const imported = [...code.matchAll(/\b(?:from|import)\s*"\.\/([^"]+)"/g)].map(
+        ([, file]) => file,
+      );
       expect(named).toEqual(expect.arrayContaining(imported));
     }
   }

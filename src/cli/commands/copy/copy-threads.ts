@@ -8,7 +8,7 @@ import { resolveLocation } from "../../process/config.ts";
 import { type CliContext, noticeLine, printJson, printLine } from "../../process/context.ts";
 import { named, namedTarget, refuseSameFile } from "./copy-pair.ts";
 import { backupOption, databaseOption, openStoreAt } from "../../process/database.ts";
-import { progressLine } from "../../process/progress-line.ts";
+import { progressLine } from "./progress-line.ts";
 import { wrongUsage } from "../../process/wrong-usage.ts";
 
 interface CopyThreads {

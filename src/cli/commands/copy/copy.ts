@@ -11,7 +11,7 @@ import { exactLine } from "../../../core/text/terminal-text.ts";
 import { plural } from "../../../core/text/text.ts";
 import { exitCodeOf } from "../../process/exit-code.ts";
 import { backupOption, databaseOption, withoutBackup } from "../../process/database.ts";
-import { progressLine } from "../../process/progress-line.ts";
+import { progressLine } from "./progress-line.ts";
 import { wrongUsage } from "../../process/wrong-usage.ts";
 
 interface CopyOptions {

@@ -11,7 +11,7 @@ import { databaseLocation, resolveLocation } from "../../process/config.ts";
 import { type CliContext, noticeLine, printJson, printLine } from "../../process/context.ts";
 import { backupOption, databaseOption, withStore } from "../../process/database.ts";
 import { exitCodeOf } from "../../process/exit-code.ts";
-import { progressLine } from "../../process/progress-line.ts";
+import { progressLine } from "./progress-line.ts";
 import { wrongUsage } from "../../process/wrong-usage.ts";
 import { confirmDeletion } from "../confirm-deletion.ts";
 import { forgetKept } from "../forget-kept.ts";

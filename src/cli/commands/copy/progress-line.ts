@@ -1,4 +1,4 @@
-import { type CliContext, noticeLine } from "./context.ts";
+import { type CliContext, noticeLine } from "../../process/context.ts";
 
 /** Milliseconds between two lines. */
 const PAUSE_MS = 2000;
