@@ -171,7 +171,7 @@ export class Updates implements EventSink {
         ...(locations.length === 0 ? {} : { locations }),
       };
     });
-    // clients fold the text of a result
+    // clients hide the text of a result until it is opened
     const notes = call.effect === "runs" ? commandNotes(content) : [];
     notes.forEach((note) => this.#add(this.#heard.noticeOf(note)));
   }
