@@ -84,16 +84,23 @@ async function readRest(socket: Socket): Promise<number[]> {
   return wholeEvents(Buffer.concat(pieces));
 }
 
+/** Reads the events after one to the end of the stream; a reader that is cut again resumes again. */
 async function readFrom(url: string, last: number): Promise<number[]> {
-  const headers = { "last-event-id": String(last) };
-  const [response] = (await once(http.get(url, { agent: false, headers }), "response")) as [
-    http.IncomingMessage,
-  ];
-  const pieces: Buffer[] = [];
-  response.on("data", (piece: Buffer) => pieces.push(piece));
-  await once(response, "close");
-  assert.ok(response.complete);
-  return wholeEvents(Buffer.concat([Buffer.from("\n"), ...pieces]));
+  const ids: number[] = [];
+  for (let isWhole = false; !isWhole; ) {
+    const headers = { "last-event-id": String(ids.at(-1) ?? last) };
+    const [response] = (await once(http.get(url, { agent: false, headers }), "response")) as [
+      http.IncomingMessage,
+    ];
+    const pieces: Buffer[] = [Buffer.from("\n")];
+    response.on("data", (piece: Buffer) => pieces.push(piece));
+    // a connection that is cut is an error before it is closed
+    response.on("error", () => undefined);
+    await new Promise((resolve) => response.once("close", resolve));
+    isWhole = response.complete;
+    ids.push(...wholeEvents(Buffer.concat(pieces)));
+  }
+  return ids;
 }
 
 /** The ids of the complete events; chunk sizes in between do not matter. */

@@ -73,7 +73,8 @@ it("[PERMISSION-30] [PERMISSION-31] [PERMISSION-34] serve makes a token that its
   ];
   const { stdout, stderr } = await first.service.stop("SIGTERM");
   expect(readFileSync(file, "utf8")).toBe(text);
-  expect(readdirSync(dirname(file))).toEqual(["token"]);
+  expect(readdirSync(dirname(file)).sort()).toEqual(["services", "token"]);
+  expect(readdirSync(join(dirname(file), "services"))).toEqual([]);
 
   const doctor = await doctorOn(home);
   expect(doctor).toMatchObject({ status: "ok" });

@@ -46,7 +46,7 @@ async function asking(store: Store, ...choices: readonly (readonly string[] | nu
   const place = viewScreen();
   const notices: string[] = [];
   const stderr = { isTTY: true, print: (text: string) => void notices.push(text) };
-  const cli = { stderr } as Partial<CliContext> as CliContext;
+  const cli = { stderr, env: {} } as Partial<CliContext> as CliContext;
   let view: LiveView | null = null;
   const conversation = await conversationIn(store, id);
   const drafts: Message[] = [];
