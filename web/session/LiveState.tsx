@@ -3,7 +3,7 @@ import type { JSX } from "preact";
 import { plural } from "./call-text.ts";
 import { otherModelOf, queuedSentence, sentenceOf, whereOf } from "./exchange-text.ts";
 import type { SessionModel } from "./model.ts";
-import { Running, Until } from "./calls/Running.tsx";
+import { Running, Until } from "./Running.tsx";
 
 /** What happens now, as a sentence. Screen readers hear when the state changes, not each token. */
 export function LiveState({ model }: { readonly model: SessionModel }): JSX.Element {

@@ -1,5 +1,6 @@
 import type { JSX } from "preact";
 
+import { callVerb } from "../../src/entries/client.ts";
 import { CallMark } from "./calls/CallMark.tsx";
 import { Printed } from "./calls/Printed.tsx";
 import { subjectOf } from "./call-text.ts";
@@ -45,10 +46,10 @@ function isStored({ messages, last }: SessionModel, id: string): boolean {
 function EarlyCall({ call }: { readonly call: LiveCall }): JSX.Element {
   return (
     <span class="call-line running">
-      <CallMark state="running" />
-      <strong>
-        <bdi>{call.name}</bdi>
-      </strong>
+      <CallMark effect={call.effect} />
+      <span class="call-verb">
+        <bdi>{callVerb(call.name, "running")}</bdi>
+      </span>
       <code class="call-subject" dir="auto">
         {call.args === null ? (call.subject ?? "") : subjectOf(call)}
       </code>

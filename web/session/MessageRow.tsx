@@ -4,20 +4,16 @@ import type { JSX } from "preact";
 import type { MessageInfo } from "../../src/entries/client.ts";
 import { CopyButton } from "../parts/CopyButton.tsx";
 import { Button } from "../parts/Button.tsx";
-import { lazy } from "../parts/Lazy.tsx";
 import { memo } from "../parts/memo.tsx";
 import { Time } from "../parts/Time.tsx";
 import { Calls } from "./calls/Calls.tsx";
-import { plural } from "./call-text.ts";
-import { ExchangeEnd } from "./ExchangeEnd.tsx";
+import { endsExchange } from "./exchange/ends.ts";
 import { Folded } from "./Folded.tsx";
 import type { SessionModel } from "./model.ts";
 import { PlainText } from "./PlainText.tsx";
 import { joinedAnswers, lastSeqOf, type StoredRow } from "./rows.ts";
 import { Text } from "./Text.tsx";
 import { ThoughtLine } from "./thought/ThoughtLine.tsx";
-
-const ForkButton = lazy(async () => (await import("./fork/ForkButton.tsx")).ForkButton, null);
 
 /** Characters of a message that are shown at first. */
 const MAX_SHOWN = 60_000;
@@ -36,8 +32,8 @@ interface MessageRowProps {
 }
 
 /**
- * One message with its calls, and how its exchange ended if it is the last one of it. An answer becomes a message in the same
- * elements: what a reader has opened, presses or has the focus on stays.
+ * One message with its calls. An answer becomes a message in the same elements: what a reader has opened, presses or has the
+ * focus on stays.
  */
 export const MessageRow = memo(function MessageRow({ model, row, total }: MessageRowProps) {
   const isRaw = useSignal(false);
@@ -46,7 +42,7 @@ export const MessageRow = memo(function MessageRow({ model, row, total }: Messag
     <article {...(row === null ? WRITTEN : attributesOf(row.message, total))}>
       {row === null ? (
         <header class="message-head">
-          <strong>{NAMES.assistant}</strong>
+          <strong class="visually-hidden">{NAMES.assistant}</strong>
         </header>
       ) : (
         <MessageHead model={model} row={row} isRaw={isRaw} />
@@ -74,7 +70,7 @@ function answerOf(model: SessionModel, row: StoredRow | null): string | null {
 
 function attributesOf({ seq, role, is_summary, archived }: MessageInfo, total: number) {
   return {
-    class: `message ${role}${archived ? " archived" : ""}`,
+    class: `message ${is_summary ? "summary" : role}${archived ? " archived" : ""}`,
     "data-seq": seq,
     tabIndex: -1,
     "aria-label": `${is_summary ? "Summary" : NAMES[role]}, message ${seq}`,
@@ -105,7 +101,6 @@ function MessageBody({ model, row, isRaw }: MessageBodyProps): JSX.Element {
         <ThoughtLine key={id} model={model} id={id} />
       ))}
       {calls.length === 0 ? null : <Calls model={model} seq={message.seq} calls={calls} />}
-      <ExchangeEnd model={model} seq={lastSeqOf(row)} />
     </>
   );
 }
@@ -118,18 +113,19 @@ interface MessageHeadProps {
 
 function MessageHead({ model, row, isRaw }: MessageHeadProps): JSX.Element {
   const { message } = row;
-  const { seq, ts, token_count, content, is_summary, archived } = message;
+  const { seq, ts, content, role, is_summary, archived } = message;
   const isEmpty = content.trim() === "";
+  const hasName = is_summary || role === "system" || role === "tool";
+  // the foot of an exchange has these
+  const isEnd = endsExchange(model, lastSeqOf(row));
   return (
     <header class="message-head">
-      <strong>{is_summary ? "Summary" : NAMES[message.role]}</strong>
-      <Time at={ts} />
-      {token_count > 0 ? (
-        <span class="muted message-tokens">{plural(token_count, "token")}</span>
-      ) : null}
+      <strong class={hasName ? "" : "visually-hidden"}>
+        {is_summary ? "Summary" : NAMES[role]}
+      </strong>
       {archived ? <span class="mark">archived</span> : null}
-      <span class="space" />
       <span class="message-tools">
+        <Time at={ts} />
         {isEmpty || !hasMarkdown(message) ? null : (
           <Button
             kind="quiet"
@@ -140,12 +136,13 @@ function MessageHead({ model, row, isRaw }: MessageHeadProps): JSX.Element {
             Raw
           </Button>
         )}
-        {isEmpty ? null : <CopyButton text={content} label="Copy the message" />}
-        <ForkButton model={model} message={message} last={lastSeqOf(row)} />
+        {isEmpty || isEnd ? null : <CopyButton text={content} label="Copy the message" />}
+        {isEnd ? null : (
+          <a class="message-link" href={`#m${seq}`} aria-label={`Link to message ${seq}`}>
+            #{seq}
+          </a>
+        )}
       </span>
-      <a class="message-link" href={`#m${seq}`} aria-label={`Link to message ${seq}`}>
-        #{seq}
-      </a>
     </header>
   );
 }

@@ -1,10 +1,16 @@
-import { useSignal } from "@preact/signals";
-import type { JSX } from "preact";
-import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks";
+import { useComputed, useSignal } from "@preact/signals";
+import type { JSX, RefObject } from "preact";
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 
 import { Button } from "../parts/Button.tsx";
+import type { MessageInfo } from "../../src/entries/client.ts";
 import { place } from "../route.ts";
 import { plural } from "./call-text.ts";
+import type { Card } from "./exchange/card.ts";
+import { isBusy } from "./exchange/ends.ts";
+import { RowEnd } from "./exchange/RowEnd.tsx";
+import { StepsHead } from "./exchange/StepsHead.tsx";
+import { createOpenCards, type OpenCards } from "./exchange/open-cards.ts";
 import { LiveTail } from "./LiveTail.tsx";
 import { MessageRow } from "./MessageRow.tsx";
 import type { SessionModel } from "./model.ts";
@@ -29,21 +35,45 @@ export function Transcript({ model }: { readonly model: SessionModel }): JSX.Ele
   /** The message that gets the focus once it is drawn. */
   const wantedFocus = useRef<number | null>(null);
   const items = rows.getVirtualItems();
-  const drawn = useMemo(() => new Map<number, Row>(), [version, first]);
+  const { drawn, cards, asked } = useMemo(
+    () => ({ drawn: new Map<number, Row>(), cards: [] as Card[], asked: new Set<number>() }),
+    [version, first],
+  );
+  const get = (seq: number): MessageInfo | undefined => {
+    const message = model.messages.get(seq);
+    if (message === undefined && seq >= first) {
+      asked.add(seq);
+    }
+    return message;
+  };
   const rowAt = (seq: number): Row => {
-    const row = drawn.get(seq) ?? rowOf(seq, { get: model.messages.get, last });
+    const row = drawn.get(seq) ?? rowOf(seq, { get, first, last, cards });
     drawn.set(seq, row);
     return row;
   };
+  const cardOf = (seq: number): Card | null => {
+    const row = seq < first || seq > last ? null : rowAt(seq);
+    return row === null || row.kind === "absent" ? null : row.card;
+  };
+  const isRunning = useComputed(() => isBusy(model)).value;
+  const worked = isRunning ? (cardOf(last) ?? cardOf(last - 1)) : null;
+  const openCards = createOpenCards(model, worked?.first ?? null);
   const [from, to] = [items[0]?.index ?? 0, items.at(-1)?.index ?? 0];
   useEffect(() => {
+    // what is asked for is what the cards in view begin and end with
     model.messages.want(
-      Math.max(first, first + from - READ_AHEAD),
-      Math.min(last, first + to + READ_AHEAD),
+      Math.max(first, Math.min(first + from - READ_AHEAD, ...asked)),
+      Math.min(last, Math.max(first + to + READ_AHEAD, ...asked)),
     );
-  }, [from, to, first, last]);
+  }, [from, to, first, last, version]);
 
   const isAtEnd = rows.isAtEnd(AT_END);
+  useCloseAtEnd({
+    openCards,
+    worked,
+    cardOf,
+    isInUse: (card) => !isAtEnd || isUsed(scroller, card),
+  });
   useEffect(() => {
     if (isAtEnd) {
       seen.value = last;
@@ -55,6 +85,7 @@ export function Transcript({ model }: { readonly model: SessionModel }): JSX.Ele
     if (linked !== null && linked > 0 && linked < first && last > 0) {
       model.showArchived();
     } else if (shown !== null && shown >= first && shown <= last) {
+      openCards.reveal(cardOf(shown));
       rows.scrollToIndex(shown - first, { align: "start" });
     } else if (linked === null) {
       rows.scrollToEnd();
@@ -113,7 +144,7 @@ export function Transcript({ model }: { readonly model: SessionModel }): JSX.Ele
               to: first + (rows.range?.endIndex ?? 0),
             },
             show,
-            isHidden: (seq) => rowAt(seq).kind === "hidden",
+            isHidden: (seq) => isHidden(rowAt(seq), seq, openCards),
             toEnd: () => {
               scroller.current?.focus({ preventScroll: true });
               rows.scrollToEnd();
@@ -138,10 +169,21 @@ export function Transcript({ model }: { readonly model: SessionModel }): JSX.Ele
                   data-index={index}
                   class={row === null ? "row live" : "row"}
                 >
-                  {row?.kind === "hidden" ? null : (
-                    <MessageRow model={model} row={row} total={last} />
-                  )}
-                  {row === null ? <LiveTail model={model} /> : null}
+                  <div {...stepAttributes(row, seq, openCards)}>
+                    {row !== null && row.card?.first === seq ? (
+                      <StepsHead
+                        model={model}
+                        card={row.card}
+                        isOpen={openCards.isOpen(row.card)}
+                        isRunning={row.card.first === worked?.first}
+                        onToggle={() => openCards.toggle(row.card)}
+                      />
+                    ) : null}
+                    {row?.kind === "hidden" || isClosed(row, openCards) ? null : (
+                      <MessageRow model={model} row={row} total={last} />
+                    )}
+                  </div>
+                  {row === null ? <LiveTail model={model} /> : <RowEnd model={model} seq={seq} />}
                 </div>
               );
             })}
@@ -162,6 +204,56 @@ export function Transcript({ model }: { readonly model: SessionModel }): JSX.Ele
       )}
     </div>
   );
+}
+
+function isClosed(row: Row | null, { isOpen }: OpenCards): boolean {
+  return row !== null && row.kind !== "absent" && row.card !== null && !isOpen(row.card);
+}
+
+/** True for a row without anything in it that a reader goes to. */
+function isHidden(row: Row, seq: number, openCards: OpenCards): boolean {
+  return row.kind === "hidden"
+    ? !(row.card?.first === seq && isClosed(row, openCards))
+    : row.kind === "message" && row.card?.first !== seq && isClosed(row, openCards);
+}
+
+/** The part of a card that a row shows. */
+function stepAttributes(row: Row | null, seq: number, { isOpen }: OpenCards) {
+  const card = row === null || row.kind === "absent" ? null : row.card;
+  if (card === null || (!isOpen(card) && seq !== card.first)) {
+    return {};
+  }
+  const begin = seq === card.first ? " begins" : "";
+  const end = seq === card.last || !isOpen(card) ? " ends" : "";
+  return { class: `step${begin}${end}`, "data-card": card.first };
+}
+
+interface Work {
+  readonly openCards: OpenCards;
+  /** The card of the work that runs. */
+  readonly worked: Card | null;
+  readonly cardOf: (seq: number) => Card | null;
+  readonly isInUse: (card: Card) => boolean;
+}
+
+/** Closes a card when its exchange ends, unless a reader has it in view: nothing moves then. */
+function useCloseAtEnd({ openCards, worked, cardOf, isInUse }: Work): void {
+  const [before] = useState<{ first: number | null }>({ first: null });
+  const ended =
+    before.first === null || before.first === worked?.first ? null : cardOf(before.first);
+  if (ended !== null && isInUse(ended)) {
+    openCards.keepOpen(ended);
+  }
+  before.first = worked !== null && openCards.isOpen(worked) ? worked.first : null;
+}
+
+/** True while something of a card is open, selected or has the focus. */
+function isUsed({ current: scroller }: RefObject<HTMLElement | null>, { first }: Card): boolean {
+  const selected = getSelection();
+  const isSelected =
+    selected !== null && !selected.isCollapsed && scroller?.contains(selected.anchorNode) === true;
+  const used = `[data-card="${first}"]:is(:focus-within, :has(details[open]))`;
+  return isSelected || (scroller?.querySelector(used) ?? null) !== null;
 }
 
 /** The message that the address names: `#m123`. */

@@ -63,6 +63,8 @@ export interface SessionModel {
   readonly opened: Signal<ReadonlySet<string>>;
   /** The message after which a person wants to fork; null without a dialog. */
   readonly forking: Signal<number | null>;
+  /** Counts what this page has undone and made again: changes of exchanges are read again then. */
+  readonly undone: Signal<number>;
   showArchived(): void;
   readEarlierExchanges(): Promise<void>;
   verify(): Promise<void>;
@@ -262,6 +264,7 @@ export function createSessionModel(
     verification,
     opened,
     forking: signal<number | null>(null),
+    undone: signal(0),
     showArchived: () => {
       first.value = 1;
     },

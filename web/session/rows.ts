@@ -1,5 +1,6 @@
 import type { MessageInfo } from "../../src/entries/client.ts";
 import { isReading, type ToolCall } from "./call-text.ts";
+import { type Card, cardAt, type MessageSource } from "./exchange/card.ts";
 import { PAGE_SIZE } from "./message-cache.ts";
 
 /** A call with its result: null if there is none, undefined if it was not read yet. */
@@ -17,9 +18,10 @@ export type Row =
   /** It was not read yet. */
   | { readonly kind: "absent" }
   /** Another row shows it. */
-  | { readonly kind: "hidden" }
+  | { readonly kind: "hidden"; readonly card: Card | null }
   | {
       readonly kind: "message";
+      readonly card: Card | null;
       readonly message: MessageInfo;
       /** Those of the message, and of reading ones after it that belong to the same group. */
       readonly calls: readonly StoredCall[];
@@ -37,30 +39,42 @@ export function lastSeqOf({ message, calls }: StoredRow): number {
   return calls.reduce((last, { result }) => Math.max(last, result?.seq ?? 0), message.seq);
 }
 
-export interface RowSource {
-  /** The message at a position; undefined if it was not read. */
-  get(seq: number): MessageInfo | undefined;
-  /** The last message that is stored. */
-  readonly last: number;
-}
-
 /** Messages between a call and its result at most: others may leave messages while an agent works. */
 const MAX_BETWEEN = 2 * PAGE_SIZE;
 
 /** What the row of a message shows. Groups end with a page of messages, so that no row depends on what is far away. */
-export function rowOf(seq: number, source: RowSource): Row {
+export function rowOf(seq: number, source: MessageSource): Row {
   const message = source.get(seq);
-  if (message === undefined) {
-    return { kind: "absent" };
+  const card = cardAt(seq, source);
+  // an answer is shown before it is known where its work begins
+  const isText = message?.role === "assistant" && !(message.tool_calls ?? []).length;
+  if (message === undefined || (card === undefined && !isText)) {
+    return ABSENT;
   }
+  const content = contentOf(message, source);
+  return content === "absent"
+    ? ABSENT
+    : content === "hidden"
+      ? { kind: "hidden", card: card ?? null }
+      : { kind: "message", message, calls: content, card: card ?? null };
+}
+
+const ABSENT: Row = { kind: "absent" };
+
+/** The calls that the row of a message shows; or that it is not shown, or not yet. */
+function contentOf(
+  message: MessageInfo,
+  source: MessageSource,
+): readonly StoredCall[] | "absent" | "hidden" {
+  const { seq } = message;
   if (message.role === "tool") {
     return resultRow(message, source);
   }
   if (message.role !== "assistant" || message.tool_calls === null) {
-    return { kind: "message", message, calls: [] };
+    return [];
   }
   if (continuesGroup(message, source)) {
-    return { kind: "hidden" };
+    return "hidden";
   }
   const calls = [...storedCalls(message, source)];
   if (isOnlyReading(message)) {
@@ -73,24 +87,24 @@ export function rowOf(seq: number, source: RowSource): Row {
       }
     }
   }
-  return { kind: "message", message, calls };
+  return calls;
 }
 
-function resultRow(message: MessageInfo, source: RowSource): Row {
+function resultRow(message: MessageInfo, source: MessageSource): [] | "absent" | "hidden" {
   for (let at = message.seq - 1; at > Math.max(0, message.seq - MAX_BETWEEN); at -= 1) {
     const before = source.get(at);
     if (before === undefined) {
-      return { kind: "absent" };
+      return "absent";
     }
     if (before.role === "assistant") {
       const isShown = before.tool_calls?.some(({ id }) => id === message.call_id) === true;
-      return isShown ? { kind: "hidden" } : { kind: "message", message, calls: [] };
+      return isShown ? "hidden" : [];
     }
   }
-  return { kind: "message", message, calls: [] };
+  return [];
 }
 
-function storedCalls(message: MessageInfo, source: RowSource): StoredCall[] {
+function storedCalls(message: MessageInfo, source: MessageSource): StoredCall[] {
   const calls = message.tool_calls ?? [];
   const results: MessageInfo[] = [];
   let isComplete = true;
@@ -130,7 +144,7 @@ function isContinuation(message: MessageInfo): boolean {
   return message.content.trim() === "" && isOnlyReading(message);
 }
 
-function continuesGroup(message: MessageInfo, source: RowSource): boolean {
+function continuesGroup(message: MessageInfo, source: MessageSource): boolean {
   if (!isContinuation(message)) {
     return false;
   }

@@ -89,6 +89,73 @@ export function callEnd(status: keyof typeof CALL_ENDS): string {
   return CALL_ENDS[status];
 }
 
+/** Verbs of the agent's tools: what is done, while it runs, and after it. */
+const VERBS: Readonly<Record<string, string>> = {
+  read_file: "Read Reading Read",
+  list_files: "List Listing Listed",
+  find_files: "Find Finding Found",
+  search_files: "Search Searching Searched",
+  write_file: "Write Writing Wrote",
+  edit_file: "Edit Editing Edited",
+  multi_edit: "Edit Editing Edited",
+  apply_patch: "Patch Patching Patched",
+  run_command: "Run Running Ran",
+  git_commit: "Commit Committing Committed",
+  delegate: "Delegate Delegating Delegated",
+  ask_user: "Ask Asking Asked",
+  update_tasks: "Plan Planning Planned",
+  hand_in_plan: "Submit Submitting Submitted",
+  hand_in: "Submit Submitting Submitted",
+};
+
+/** Words after the verb of a call that did not do what it was to do, or of which that is not known. */
+const NOT_DONE = {
+  failed: "failed",
+  denied: "denied",
+  not_run: "not run",
+  unknown: "without a known end",
+} as const;
+
+/** How a call ended, that it runs, or that its result was not read yet. */
+type CallState = keyof typeof NOT_DONE | "ok" | "running" | "unread";
+
+/**
+ * Says in front of its subject what a call does or did: `Running`, `Ran`, `Edit failed`. A command that failed ran. `unread`: its result
+ * was not read yet. The name of a tool that is not the agent's own follows the verb.
+ */
+export function callVerb(name: string, status: CallState): string {
+  const known = Object.hasOwn(VERBS, name) ? VERBS[name] : undefined;
+  const [verb = "", during = "", after = ""] = (known ?? "Call Calling Called").split(" ");
+  const tool = known === undefined ? ` ${name}` : "";
+  if (status === "running" || status === "ok" || status === "unread") {
+    return (status === "running" ? during : status === "ok" ? after : verb) + tool;
+  }
+  return status === "failed" && name === "run_command"
+    ? after
+    : `${verb}${tool} ${NOT_DONE[status]}`;
+}
+
+/** Says in front of their subjects what calls of several tools do or did that only read. */
+export function exploringVerb(isRunning: boolean): string {
+  return isRunning ? "Exploring" : "Explored";
+}
+
+/** Sums up the work of an exchange: `Worked 41 s`, `9 steps`, `2 failed`; null for no failure. */
+export function workText(work: {
+  readonly isRunning: boolean;
+  /** How long it took, as text; empty if nobody knows. */
+  readonly took: string;
+  readonly steps: number;
+  readonly failed: number;
+}): { readonly title: string; readonly steps: string; readonly failed: string | null } {
+  const { isRunning, took, steps, failed } = work;
+  return {
+    title: `${isRunning ? "Working" : "Worked"} ${took}`.trimEnd(),
+    steps: `${steps.toLocaleString("en")} step${steps === 1 ? "" : "s"}`,
+    failed: failed === 0 ? null : `${failed.toLocaleString("en")} ${NOT_DONE.failed}`,
+  };
+}
+
 /** Says that an exchange was stopped; without text of an answer, what can be done next. */
 export function stoppedText({
   hasAnswer,

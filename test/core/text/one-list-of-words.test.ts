@@ -10,12 +10,16 @@ import {
   admissionChoices,
   approvalChoices,
   callEnd,
+  callVerb,
+  exploringVerb,
   limitChoices,
   modeMeaning,
   permissionChoices,
   repeatChoices,
   stoppedText,
+  workText,
 } from "../../../src/core/text/words.ts";
+import { BUILT_IN_TOOLS } from "../../../src/rules/tools/built-in.ts";
 
 const ROOT = join(import.meta.dirname, "../../..");
 const FRONT_ENDS = ["src/cli", "src/http", "src/acp", "src/mcp-serve"];
@@ -71,4 +75,52 @@ it("[TERM-211] would find a text of the list, and a table of states", () => {
     problemsOf('const A = { ok: "fine", failed: "broken", denied: "not allowed" };'),
   ).toHaveLength(1);
   expect(problemsOf('const A = { ok: "✓", failed: "✗", unknown: "–" };')).toEqual([]);
+});
+
+/** Words that the page shows of calls and of the work of an exchange. */
+const VERBS = new Set([
+  ...[...BUILT_IN_TOOLS.names].flatMap((name) =>
+    (["running", "ok"] as const).map((status) => callVerb(name, status)),
+  ),
+  ...[true, false].flatMap((isRunning) => [
+    exploringVerb(isRunning),
+    workText({ isRunning, took: "", steps: 1, failed: 0 }).title,
+  ]),
+]);
+
+function verbsIn(source: string): string[] {
+  return [...VERBS].filter((verb) =>
+    new RegExp(`["\u0060>}]\\s*${verb}:?\\s*["\u0060<{]`).test(source),
+  );
+}
+
+it("[PAGE-221] the page writes no separate words for what a call does", () => {
+  const files = readdirSync(join(ROOT, "web/session"), { recursive: true, encoding: "utf8" });
+  const found = files
+    .filter((file) => /^(?:calls\/|exchange\/|LiveTail).*\.tsx?$/.test(file))
+    .flatMap((file) =>
+      verbsIn(readFileSync(join(ROOT, "web/session", file), "utf8")).map((verb) => [file, verb]),
+    );
+  expect(found).toEqual([]);
+  expect(verbsIn('<strong>{isRunning ? "Exploring" : "Explored"}:</strong>')).toHaveLength(2);
+  expect(verbsIn("<b>Ran {command}</b>")).toEqual(["Ran"]);
+});
+
+it("[PAGE-221] says what each call does or did, and how the work of an exchange went", () => {
+  expect(CALL_STATUSES.map((status) => callVerb("edit_file", status))).toEqual([
+    "Edited",
+    "Edit failed",
+    "Edit without a known end",
+    "Edit denied",
+    "Edit not run",
+  ]);
+  expect(callVerb("run_command", "failed")).toBe("Ran");
+  expect(callVerb("run_command", "running")).toBe("Running");
+  // a name that a model invents, or that each object has
+  expect(callVerb("constructor", "ok")).toBe("Called constructor");
+  expect(workText({ isRunning: false, took: "41 s", steps: 1200, failed: 1 })).toEqual({
+    title: "Worked 41 s",
+    steps: "1,200 steps",
+    failed: "1 failed",
+  });
 });

@@ -55,18 +55,24 @@ describe.skipIf(HAS_NO_BROWSER)("what a person does in the page of a session", (
     await expect
       .poll(() => composer(page).evaluate((element) => element === document.activeElement))
       .toBe(true);
+    const lines = page.locator(".changed-lines", { hasText: /^\+3 −0$/ });
+    await lines.waitFor();
+    await button(page, "Undo 1 file …").click();
+    await page.getByText("1 file can be undone.").waitFor();
+    await page.keyboard.press("Escape");
     await page.locator(".session-facts").click();
     await page.getByText("Exchange 1: 1 change").click();
     await button(page, "Undo exchange 1 …").click();
     await page.getByText("1 file can be undone.").waitFor();
     expect(await page.locator("dialog figcaption").innerText()).toContain(shown);
-    await button(page, "Undo 1 file").click();
+    await page.getByRole("dialog").getByRole("button", { name: "Undo 1 file" }).click();
     await page.getByText("1 file was undone.").waitFor();
     expect(await page.locator(".session-head .change > figcaption").first().innerText()).toContain(
       shown,
     );
     expect(existsSync(file)).toBe(false);
     await button(page, "Close").last().click();
+    await button(page, "Undo 1 file …").waitFor({ state: "detached" });
     await button(page, "Make it again …").click();
     await button(page, "Make again 1 file").click();
     await page.getByText("1 file was made again.").waitFor();

@@ -15,7 +15,8 @@ describe.skipIf(HAS_NO_BROWSER)("forks in the page", () => {
   });
   afterAll(() => model[Symbol.asyncDispose]());
 
-  const row = (page: Page, seq: number) => page.locator(`[data-seq="${seq}"]`);
+  const row = (page: Page, seq: number) =>
+    page.locator(".row", { has: page.locator(`[data-seq="${seq}"]`) });
   const dialog = (page: Page) => page.getByRole("dialog");
   const openFork = async (page: Page, seq: number): Promise<void> => {
     await row(page, seq).hover();

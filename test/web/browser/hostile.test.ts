@@ -120,7 +120,7 @@ describe.skipIf(HAS_NO_BROWSER)("the page with hostile texts (needs Chromium)", 
     while (!isAtTop) {
       await page.evaluate(() => {
         for (const folded of document.querySelectorAll<HTMLElement>(
-          "details:not([open]) > summary",
+          "details:not([open]) > summary, .steps-head [aria-expanded='false']",
         )) {
           folded.click();
         }

@@ -60,7 +60,7 @@ describe.skipIf(HAS_NO_BROWSER)("the page at 375 pixels", () => {
   };
   const forkFrom = async (page: Page, seq: number): Promise<void> => {
     await page
-      .locator(`[data-seq="${seq}"]`)
+      .locator(".row", { has: page.locator(`[data-seq="${seq}"]`) })
       .getByRole("button", { name: "Fork from here" })
       .click();
     await dialog(page).getByText("The fork is another session").waitFor();

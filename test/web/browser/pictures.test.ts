@@ -69,7 +69,8 @@ function picturesOf(session: string, question: string, share: string): readonly 
       views: ["light", "dark", "phone"],
       show: async (page) => {
         await page.getByText("112.50").waitFor();
-        await page.locator("summary", { hasText: "edit_file" }).click();
+        await page.locator(".steps-head button").click();
+        await page.locator("summary", { hasText: "Edited" }).click();
         await page.locator(".diff").first().waitFor();
         // without a key, which would draw a frame around what has the focus
         await page.locator(".transcript-scroller").evaluate((scroller) => {

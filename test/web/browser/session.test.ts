@@ -133,7 +133,7 @@ describe.skipIf(HAS_NO_BROWSER)("the page of a session", () => {
       await talk.result(call, `Content of ${call.id}.`);
       await expect.poll(() => page.getByText(/^Thought for/).count()).toBe(at + 1);
     }
-    await page.getByText("Explored:").waitFor();
+    await page.getByText("2 calls").waitFor();
     await page
       .getByText(/^Thought for/)
       .last()
@@ -173,10 +173,10 @@ describe.skipIf(HAS_NO_BROWSER)("the page of a session", () => {
     const read = (id: string) => ({ id, name: "read_file", args: { path: `${id}.ts` } });
     await talk.call("", [read("one")]);
     await talk.result(read("one"), "Content of one.");
-    await page.locator("summary", { hasText: "read_file" }).click();
+    await page.locator("summary", { hasText: "one.ts" }).click();
     await page.getByText("Content of one.").waitFor();
     await talk.call("", [read("two")]);
-    await page.getByText("Exploring:").waitFor();
+    await page.getByText("2 calls").waitFor();
     await page.getByText("Content of one.").waitFor();
     await talk.end();
     await page.context().close();
@@ -382,14 +382,15 @@ describe.skipIf(HAS_NO_BROWSER)("the page of a session", () => {
     const page = await world.openPage(`/sessions/${id}`);
     const read = (n: number) => ({ id: `r${n}`, name: "read_file", args: { path: `src/${n}.ts` } });
     await talk.call("I look at them.", [read(1), read(2)]);
-    await page.getByText("Exploring:").waitFor();
+    const group = page.locator("summary", { hasText: "src/1.ts" });
+    await group.getByText("Reading").waitFor();
     await talk.result(read(1), "1");
     await talk.result(read(2), "2");
     await talk.call("", [read(3)]);
     await talk.result(read(3), "Error: no such file", "failed");
-    await page.getByText("Explored:").waitFor();
-    await page.getByText("read_file × 2").waitFor();
-    await page.getByText("1 failed").waitFor();
+    await group.getByText("3 calls").waitFor();
+    await group.getByText("1 failed").waitFor();
+    await group.getByText("Read", { exact: true }).waitFor();
     const command = { id: "c", name: "run_command", args: { line: "npm test" } };
     await talk.call("Now the tests.", [command]);
     const row = page.locator("summary", { hasText: "npm test" });
@@ -500,7 +501,7 @@ describe.skipIf(HAS_NO_BROWSER)("the page of a session", () => {
     const page = await world.openPage(`/sessions/${session_id}#m62`);
     await page.waitForFunction(() => {
       const top = document.querySelector(".transcript-scroller")?.getBoundingClientRect().top;
-      const row = document.querySelector('[data-seq="61"]')?.getBoundingClientRect();
+      const row = document.querySelector('.row:has([data-seq="61"])')?.getBoundingClientRect();
       return row !== undefined && top !== undefined && Math.abs(row.top - top) < 5;
     });
     await page.context().close();
@@ -618,7 +619,7 @@ describe.skipIf(HAS_NO_BROWSER)("the page of a session", () => {
     const page = await world.openPage(`/sessions/${id}`);
     await rowAt(page, 2).waitFor();
     expect(await rowAt(page, 1).count()).toBe(0);
-    await page.locator("summary", { hasText: "delegate" }).click();
+    await page.locator("summary", { hasText: "Delegat" }).click();
     await page
       .locator(".folded-body")
       .getByRole("link", { name: /^Look at the prices/ })

@@ -17,14 +17,10 @@ export function Changes({ model }: { readonly model: SessionModel }): JSX.Elemen
   const ended = model.exchanges.value?.filter(({ ended_at }) => ended_at !== null).length;
   const role = whoami.value?.role;
   const mayRead = role === "owner" || role === "reader";
-  const {
-    value: changes,
-    problem,
-    again,
-  } = useRead<readonly ExchangeChangesInfo[]>(
+  const { value: changes, problem } = useRead<readonly ExchangeChangesInfo[]>(
     async () => (mayRead ? await client.listChanges(model.id) : []),
     [],
-    [mayRead, ended],
+    [mayRead, ended, model.undone.value],
   );
   if (changes.length === 0) {
     return problem;
@@ -49,7 +45,7 @@ export function Changes({ model }: { readonly model: SessionModel }): JSX.Elemen
             </>
           }
         >
-          <ExchangeChanges model={model} exchange={exchange} onChanged={again} />
+          <ExchangeChanges model={model} exchange={exchange} />
         </Folded>
       ))}
     </section>
@@ -59,10 +55,9 @@ export function Changes({ model }: { readonly model: SessionModel }): JSX.Elemen
 interface ExchangeChangesProps {
   readonly model: SessionModel;
   readonly exchange: ExchangeChangesInfo;
-  readonly onChanged: () => void;
 }
 
-function ExchangeChanges({ model, exchange, onChanged }: ExchangeChangesProps): JSX.Element {
+function ExchangeChanges({ model, exchange }: ExchangeChangesProps): JSX.Element {
   const { n, changes, undone } = exchange;
   const step = useSignal<"undo" | "redo" | null>(null);
   const { value: files, problem } = useRead<readonly FileChangeInfo[]>(
@@ -87,13 +82,7 @@ function ExchangeChanges({ model, exchange, onChanged }: ExchangeChangesProps): 
         <FileChange key={file.path} file={file} />
       ))}
       {step.value === null ? null : (
-        <Undo
-          model={model}
-          n={n}
-          step={step.value}
-          onChanged={onChanged}
-          onClose={() => void (step.value = null)}
-        />
+        <Undo model={model} n={n} step={step.value} onClose={() => void (step.value = null)} />
       )}
     </>
   );

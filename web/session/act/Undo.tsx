@@ -16,7 +16,6 @@ interface UndoProps {
   readonly model: SessionModel;
   readonly n: number;
   readonly step: "undo" | "redo";
-  readonly onChanged: () => void;
   readonly onClose: () => void;
 }
 
@@ -30,7 +29,7 @@ const WORDS = {
 } as const;
 
 /** Shows first what undoing would do to each file, then does it, and says what became of each. */
-export function Undo({ model, n, step, onChanged, onClose }: UndoProps): JSX.Element {
+export function Undo({ model, n, step, onClose }: UndoProps): JSX.Element {
   const found = useSignal<UndoInfo | null>(null);
   const { problem, isBusy, run } = useCall();
   const words = WORDS[step];
@@ -73,7 +72,7 @@ export function Undo({ model, n, step, onChanged, onClose }: UndoProps): JSX.Ele
                   found.value = await call(false);
                 } finally {
                   // a lost answer may be one of what was done
-                  onChanged();
+                  model.undone.value += 1;
                   await model.refresh();
                 }
               })

@@ -1,32 +1,16 @@
 import type { JSX } from "preact";
 
-import type { CallState } from "./call-state.ts";
+import { Icon, type IconName } from "../../parts/icons.tsx";
+import type { ToolCall } from "../call-text.ts";
 
-const MARKS = {
-  running: "•",
-  ok: "✓",
-  failed: "✗",
-  denied: "✗",
-  not_run: "✗",
-  unknown: "–",
-  unread: "…",
-} as const;
-const WORDS = {
-  running: "running",
-  ok: "done",
-  failed: "failed",
-  denied: "denied",
-  not_run: "not run",
-  unknown: "without a known end",
-  unread: "not read yet",
-} as const;
+const ICONS = { reads: "reads", changes: "rename", runs: "runs", asks: "asks" } as const;
 
-/** How a call ended, as a sign and as a word for screen readers. */
-export function CallMark({ state }: { readonly state: CallState }): JSX.Element {
+/** The kind of a call as a picture: the verb after it says the same, and how the call ended. */
+export function CallMark({ effect }: Pick<ToolCall, "effect">): JSX.Element {
+  const name: IconName = effect === null ? "more" : ICONS[effect];
   return (
     <span class="call-mark">
-      <span aria-hidden="true">{MARKS[state]}</span>
-      <span class="visually-hidden">{WORDS[state]}</span>
+      <Icon name={name} />
     </span>
   );
 }

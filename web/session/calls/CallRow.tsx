@@ -2,7 +2,7 @@ import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 import { useMemo } from "preact/hooks";
 
-import { commandNotes } from "../../../src/entries/client.ts";
+import { callVerb, commandNotes } from "../../../src/entries/client.ts";
 import { Button } from "../../parts/Button.tsx";
 import { CopyButton } from "../../parts/CopyButton.tsx";
 import { lazy } from "../../parts/Lazy.tsx";
@@ -13,7 +13,7 @@ import { stateOf } from "./call-state.ts";
 import { argumentsText, subjectOf, tookText, type ToolCall } from "../call-text.ts";
 import { Folded } from "../Folded.tsx";
 import type { SessionModel } from "../model.ts";
-import { Running } from "./Running.tsx";
+import { Running } from "../Running.tsx";
 import type { StoredCall } from "../rows.ts";
 import { childOf } from "./sub-agents.ts";
 
@@ -48,10 +48,10 @@ export function CallRow({ model, stored, id, group = id }: CallRowProps): JSX.El
       group={group}
       title={
         <span class={`call-line ${state}`}>
-          <CallMark state={state} />
-          <strong>
-            <bdi>{call.name.slice(0, NAME_SHOWN)}</bdi>
-          </strong>
+          <CallMark effect={call.effect} />
+          <span class="call-verb">
+            <bdi>{callVerb(call.name.slice(0, NAME_SHOWN), state)}</bdi>
+          </span>
           <code class="call-subject" dir="auto">
             {subject}
           </code>
@@ -77,7 +77,12 @@ export function CallRow({ model, stored, id, group = id }: CallRowProps): JSX.El
           <span class="muted">{child.exchange?.state ?? child.activity}</span>
         </p>
       )}
-      <div class="part-title">Arguments</div>
+      <div class="part-title">
+        Arguments of{" "}
+        <code>
+          <bdi>{call.name.slice(0, NAME_SHOWN)}</bdi>
+        </code>
+      </div>
       <Output text={argumentsText(call.args)} />
       {mayChange(call) && result !== null && result !== undefined ? (
         <CallDiffs model={model} seq={result.seq} call={call.id} />

@@ -2,6 +2,7 @@ import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 import { useMemo } from "preact/hooks";
 
+import { callVerb, exploringVerb, workText } from "../../../src/entries/client.ts";
 import { Button } from "../../parts/Button.tsx";
 import { CallMark } from "./CallMark.tsx";
 import { CallRow } from "./CallRow.tsx";
@@ -88,9 +89,9 @@ function CallGroup({ model, seq, calls }: CallsProps): JSX.Element {
   const isRunning = states.some(({ state }) => state === "running");
   const done = calls.filter((_, index) => states[index]?.state === "ok");
   const subjects = useMemo(() => [...new Set(calls.map(({ call }) => subjectOf(call)))], [calls]);
-  const summary = readSummary(
-    isRunning || done.length === 0 ? calls.map(({ call }) => call) : done.map(({ call }) => call),
-  );
+  const names = new Set(calls.map(({ call }) => call.name));
+  const [name = ""] = names;
+  const work = workText({ isRunning, took: "", steps: calls.length, failed });
   const state = isRunning ? "running" : done.length > 0 ? "ok" : failed > 0 ? "failed" : "unknown";
   return (
     <Folded
@@ -98,14 +99,16 @@ function CallGroup({ model, seq, calls }: CallsProps): JSX.Element {
       id={groupId(seq, calls)}
       title={
         <span class={`call-line ${state}`}>
-          <CallMark state={state} />
-          <strong>{isRunning ? "Exploring" : "Explored"}:</strong>{" "}
-          <span class="call-subject">{summary}</span>
-          {failed > 0 ? <span class="call-reason">{failed} failed</span> : null}
-          <span class="call-names">
+          <CallMark effect="reads" />
+          <span class="call-verb" title={readSummary(calls.map(({ call }) => call))}>
+            {names.size === 1 ? callVerb(name, state) : exploringVerb(isRunning)}
+          </span>
+          <code class="call-subject" dir="auto">
             {subjects.slice(0, MAX_NAMED).join(", ")}
             {subjects.length > MAX_NAMED ? ", …" : ""}
-          </span>
+          </code>
+          {work.failed === null ? null : <span class="call-reason">{work.failed}</span>}
+          <span class="muted">{plural(calls.length, "call")}</span>
         </span>
       }
     >

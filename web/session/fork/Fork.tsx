@@ -56,6 +56,7 @@ export function Fork({ model, seq, onClose }: ForkProps): JSX.Element {
           },
         );
       } finally {
+        model.undone.value += 1;
         await model.refresh();
       }
     }

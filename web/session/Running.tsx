@@ -2,7 +2,7 @@ import { signal } from "@preact/signals";
 import type { JSX } from "preact";
 import { useEffect } from "preact/hooks";
 
-import { secondsText } from "../call-text.ts";
+import { secondsText } from "./call-text.ts";
 
 /** The time of now, while somebody shows it. */
 const now = signal(Date.now());
