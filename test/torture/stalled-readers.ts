@@ -87,7 +87,7 @@ async function readRest(socket: Socket): Promise<number[]> {
 /** Reads the events after one to the end of the stream; a reader that is cut again resumes again. */
 async function readFrom(url: string, last: number): Promise<number[]> {
   const ids: number[] = [];
-  for (let isWhole = false; !isWhole; ) {
+  for (let isWhole = false; !isWhole;) {
     const headers = { "last-event-id": String(ids.at(-1) ?? last) };
     const [response] = (await once(http.get(url, { agent: false, headers }), "response")) as [
       http.IncomingMessage,

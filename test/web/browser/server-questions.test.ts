@@ -48,13 +48,13 @@ describe.skipIf(HAS_NO_BROWSER)("a question of an MCP server in the page", () =>
       await asks("The MCP server desk asks, in a call of desk__act");
       expect(await accessibilityProblems(page)).toEqual([]);
       await choose(page, "Answer");
-      await asks("Your name");
+      await asks("field 1 of 3");
       await write(page, "A");
       await asks("That cannot be used: it has 2 characters at least.");
       await write(page, "Ada");
-      await asks("age");
+      await asks("field 2 of 3):age");
       await write(page, "-");
-      await asks("size");
+      await asks("field 3 of 3):size");
       await choose(page, "large");
       await page.getByText("It is done.").waitFor();
       expect(answers().join()).toContain('"content":{"name":"Ada","size":"large"}');
