@@ -22,7 +22,6 @@ export type { RunOptions } from "../client/run.ts";
 export { commandNotes } from "../core/text/command-notes.ts";
 export { reasonOf } from "../core/text/result-text.ts";
 export { isHarmlessChoice } from "../core/questions.ts";
-export { callVerb, exploringVerb, workText } from "../core/text/words.ts";
 export { longerText } from "../core/text/longer-text.ts";
 export type { LiveEvent } from "../core/schemas/live.ts";
 export type { SessionEvent } from "../core/schemas/session-events.ts";

@@ -1,6 +1,6 @@
 import type { JSX } from "preact";
 
-import { callVerb } from "../../src/entries/client.ts";
+import { callVerb } from "../../src/core/text/words.ts";
 import { CallMark } from "./calls/CallMark.tsx";
 import { Printed } from "./calls/Printed.tsx";
 import { subjectOf } from "./call-text.ts";

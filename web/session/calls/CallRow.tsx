@@ -2,7 +2,8 @@ import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 import { useMemo } from "preact/hooks";
 
-import { callVerb, commandNotes } from "../../../src/entries/client.ts";
+import { callVerb } from "../../../src/core/text/words.ts";
+import { commandNotes } from "../../../src/entries/client.ts";
 import { Button } from "../../parts/Button.tsx";
 import { CopyButton } from "../../parts/CopyButton.tsx";
 import { lazy } from "../../parts/Lazy.tsx";

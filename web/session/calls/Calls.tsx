@@ -2,7 +2,7 @@ import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 import { useMemo } from "preact/hooks";
 
-import { callVerb, exploringVerb, workText } from "../../../src/entries/client.ts";
+import { callVerb, exploringVerb, workText } from "../../../src/core/text/words.ts";
 import { Button } from "../../parts/Button.tsx";
 import { CallMark } from "./CallMark.tsx";
 import { CallRow } from "./CallRow.tsx";

@@ -1,6 +1,6 @@
 import type { JSX } from "preact";
 
-import { workText } from "../../../src/entries/client.ts";
+import { workText } from "../../../src/core/text/words.ts";
 import { Icon } from "../../parts/icons.tsx";
 import { lazy } from "../../parts/Lazy.tsx";
 import { Running } from "../Running.tsx";
