@@ -92,7 +92,8 @@ it(`[LIVE-24] [LIVE-25] [LIVE-29] ${CUTS} cuts between two nodes change no text`
   const identity = { exchange_id: id, session_id: id };
   let ids = 0;
   let content: string | null = "Hello";
-  while (cutter.cuts() < CUTS && !over) {
+  // few cuts may all hit a text that the next connection continues
+  while ((cutter.cuts() < CUTS || seen.resets === 0) && !over) {
     const fence = await begin(t.store, id, content);
     const { begun, heard } = feed.open(id);
     const n = (await liveOf(t.store, id)).exchange!.n;
