@@ -32,7 +32,7 @@ interface MessageRowProps {
 }
 
 /**
- * One message with its calls. An answer becomes a message in the same elements: what a reader has opened, presses or has the
+ * Shows one message with its calls. An answer becomes a message in the same elements: what a reader has opened, presses or has the
  * focus on stays.
  */
 export const MessageRow = memo(function MessageRow({ model, row, total }: MessageRowProps) {

@@ -21,7 +21,7 @@ export interface Summary {
   readonly kept_from: string;
   /** The to-do list that it hides; empty without one. */
   readonly tasks: readonly Task[];
-  /** What the model knew of files by the results that it hides, as of `hiddenFiles`. */
+  /** Notes of the files in the results that it hides, as `hiddenFiles` returns them. */
   readonly files: string;
   readonly usage: { readonly input_tokens: number; readonly output_tokens: number };
 }

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { open, rename, rm } from "node:fs/promises";
 
-/** What a file is to be besides its text. */
+/** Permissions and owner of a file that is written. */
 export interface Replacement {
   /** Permissions of the file, as far as the umask of the process allows; exactly these with an owner. */
   readonly mode: number;
